@@ -43,6 +43,7 @@ PLAIN = {
         "import_time",
         "scope_cost",
         "launch_cost",
+        "op_cost",
         "memory_flat",
         "soak",
         "write_cost",

@@ -32,8 +32,11 @@ NATIVE_ROOMS: dict[str, frozenset[str]] = {
     "session": frozenset({"base", "model"}),
     "files": frozenset({"base", "model"}),
     "backends": frozenset({"base", "model", "cubin"}),
+    "frameworks": frozenset({"base", "model"}),
     "nvtx": frozenset(),
-    "bindings": frozenset({"base", "model", "cubin", "session", "files", "backends", "nvtx"}),
+    "bindings": frozenset(
+        {"base", "model", "cubin", "session", "files", "backends", "frameworks", "nvtx"}
+    ),
 }
 # Room of src/native -> its sub-rooms, lowest first: each includes only those before it. Files on
 # the room's own level stand above all of them.

@@ -1,7 +1,7 @@
 """The native core as Python sees it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from typing_extensions import Buffer
@@ -424,6 +424,31 @@ class Nvtx:
     def listen(is_listening: bool) -> None: ...
     @staticmethod
     def module_count() -> int: ...  # modules of the program that have found the library
+
+class TorchObserver:
+    """torch's observer on its way: the library is open, and calls whose values are known tell where
+    its fields are; the order of the steps stands in `frameworks/torch/calibration.h`.
+
+    Raises BackendUnavailable: torch lacks a function, or the fields are not certain.
+    """
+
+    def __init__(self, path: str) -> None: ...
+    def watch_numbers(self) -> None: ...
+    def watch_node(self, forward_thread: int, number: int) -> None: ...
+    def stop(self) -> None: ...
+    def thread_id(self) -> int: ...
+    def attach(self) -> None: ...
+    @staticmethod
+    def is_attached() -> bool: ...
+    @staticmethod
+    def counts() -> dict[str, int]:
+        """Of the process: backward_nodes, backward_by_neighbour, unknown_forward."""
+    @staticmethod
+    def read_frames(is_wanted: bool) -> None:
+        """Whether sessions of tier blame and ops have frames and modules in their paths."""
+    @staticmethod
+    def call_of_modules(code: CodeType) -> None:
+        """Frames of this code call modules: their first argument."""
 
 def step(name: str | None = None) -> None:
     """A step of the program ends and the next begins, in every active session."""

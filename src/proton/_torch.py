@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from types import ModuleType
-from typing import Any, NamedTuple
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from proton._import_watch import ImportWatch
 
 _KERNEL_COMPILER = "torch._inductor.async_compile"
 _watch = ImportWatch(_KERNEL_COMPILER)
+_torch_watch = ImportWatch("torch")
+_T = TypeVar("_T")
 
 
 def is_imported() -> bool:
@@ -24,6 +28,87 @@ def version() -> str | None:
     """The version of the torch that is imported; None where none is."""
     module = sys.modules.get("torch")
     return str(module.__version__) if module is not None and hasattr(module, "Tensor") else None
+
+
+def when_imported(callback: Callable[[], None]) -> Callable[[], None]:
+    """Call `callback` once the program has imported torch: now, or later; what takes it back."""
+    module = sys.modules.get("torch")
+    spec = getattr(module, "__spec__", None)
+    if module is not None and not getattr(spec, "_initializing", False):
+        callback()
+        return lambda: None
+    return _torch_watch.add(callback)
+
+
+def module_call() -> CodeType | None:
+    """The code that runs whenever a module is called, with the module as its first argument."""
+    kind = getattr(getattr(sys.modules["torch"], "nn", None), "Module", None)
+    for name in ("_wrapped_call_impl", "_call_impl"):
+        code = getattr(getattr(kind, name, None), "__code__", None)
+        if isinstance(code, CodeType):
+            return code
+    return None
+
+
+class ObserverOpening(Protocol):
+    """The core's observer of torch while its fields are looked for, as `_native` has it."""
+
+    def __init__(self, path: str) -> None: ...
+    def watch_numbers(self) -> None: ...
+    def watch_node(self, forward_thread: int, number: int) -> None: ...
+    def stop(self) -> None: ...
+    def thread_id(self) -> int: ...
+    def attach(self) -> None: ...
+
+
+_KNOWN_CALLS = 16
+_KNOWN_THREADS = 3
+
+
+def open_observer(opening: type[ObserverOpening]) -> None:
+    """Open the core's observer, with calls of operators whose numbers are known.
+
+    Raises:
+        BackendUnavailable: torch lacks what is needed, or its layout is not certain.
+        RuntimeError: torch refused one of the calls.
+    """
+    torch = sys.modules["torch"]
+    folder = os.path.dirname(str(getattr(torch, "__file__", "")))
+    observer = opening(os.path.join(folder, "lib", "libtorch_cpu.so"))
+    with (
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        torch.autocast("cpu", enabled=False),
+    ):
+        numbers = torch.ones(4, device="cpu", dtype=torch.float32, requires_grad=True)
+        observer.watch_numbers()
+        try:
+            for _ in range(_KNOWN_CALLS):
+                product = numbers * numbers
+                product.detach().add_(1)  # an operator without a number between
+        finally:
+            observer.stop()
+        for _ in range(_KNOWN_THREADS):
+            thread_id, product = _on_another_thread(
+                lambda: (observer.thread_id(), numbers * numbers)
+            )
+            observer.watch_node(thread_id, product.grad_fn._sequence_nr())
+            try:
+                product.grad_fn(torch.ones_like(product))
+            finally:
+                observer.stop()
+    observer.attach()
+
+
+def _on_another_thread(work: Callable[[], _T]) -> _T:
+    """What `work` returns on a thread of its own."""
+    results: list[_T] = []
+    thread = threading.Thread(target=lambda: results.append(work()), name="proton calibration")
+    thread.start()
+    thread.join()
+    if not results:
+        raise RuntimeError("an operator failed on another thread")
+    return results[0]
 
 
 def is_tensor(value: object) -> bool:

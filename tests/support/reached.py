@@ -31,6 +31,8 @@ UNREACHED: dict[str, str] = {
     "_torch.py:version": _TORCH,
     "_torch.py:is_on_cuda": _TORCH,
     "_torch.py:elements": _TORCH,
+    "_torch.py:open_observer": _TORCH,
+    "_torch.py:module_call": _TORCH,
     "_torch.py:current_stream": _TORCH,
     "_torch.py:zeroed_buffer": _TORCH,
     "_torch.py:synchronize": _TORCH,

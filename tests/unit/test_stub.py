@@ -25,6 +25,7 @@ proton._native.(Columns|Cupti|DeviceBuffer|DeviceMemory|DeviceValue|InKernel|Nvt
 proton._native.(CountedSites|DecodedBuffer|HeatMap)(.__init__)?
 proton._native.(RegionSummary|SiteTotal|TensorHeat|WarpSummary)(\\..*)?
 proton._native.(EventScanner|PacketScanner)(.__init__)?
+proton._native.TorchObserver(\\..*)?
 """
 
 

@@ -97,7 +97,7 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
            const std::optional<SamplingNumbers>& sampling) {
   Session& session = opened(self);
   cupti::SinkOptions options;
-  options.with_frames = session.host.context() == ContextKind::kPython;
+  options.with_frames = session.host.context() != ContextKind::kShadow;
   options.with_launches = session.host.data() == DataKind::kTrace;
   options.with_copies = copies;
   options.with_migrations = unified_memory;

@@ -14,8 +14,10 @@
 #include "bindings/objects/python_objects.h"
 #include "bindings/rescue.h"
 #include "bindings/scopes/current.h"
+#include "bindings/scopes/modules.h"
 #include "bindings/scopes/python_context.h"
 #include "bindings/scopes/scopes.h"
+#include "bindings/torch_context.h"
 #include "session/scopes/process.h"
 
 namespace nb = nanobind;
@@ -106,9 +108,12 @@ NB_MODULE(_native, module) {
   process.hooks.clear_names = [] {
     clear_name_cache();
     clear_frame_tables();
+    clear_modules();
   };
   init_python_context(package_folder());
   init_python_launch();
+  init_framework_context();
+  init_torch_context();
   require(init_current());
   require(add_scope_type(module.ptr()));
   require(add_scope_functions(module.ptr()));
@@ -118,6 +123,7 @@ NB_MODULE(_native, module) {
   add_termination(module);
   add_device_values(module);
   add_nvtx(module);
+  add_torch(module);
   add_columns(module);
   add_convert(module);
   add_cubin(module);
@@ -132,6 +138,7 @@ NB_MODULE(_native, module) {
     if (termination::is_rescuing()) return;  // its child writes what the process has
     forget_nvtx();
     forget_lead_frames();
+    forget_torch();
     process.reset_after_fork();
     cupti::Hub::get().abandon();
     device_buffer::Recorder::get().abandon();

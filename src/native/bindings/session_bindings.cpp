@@ -40,8 +40,15 @@ namespace {
 ContextKind context_kind(const std::string& name) {
   if (name == "shadow") return ContextKind::kShadow;
   if (name == "python") return ContextKind::kPython;
-  fail(ErrorKind::kUsage,
-       concat("unknown context ", quote(name), "; choose one of 'python', 'shadow'"));
+  if (name == "blame") return ContextKind::kBlame;
+  if (name == "ops") return ContextKind::kOps;
+  fail(ErrorKind::kUsage, concat("unknown context ", quote(name),
+                                 "; choose one of 'blame', 'ops', 'python', 'shadow'"));
+}
+
+const char* context_name(ContextKind kind) {
+  constexpr const char* kNames[] = {"shadow", "python", "blame", "ops"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 DataKind data_kind(const std::string& name) {
@@ -91,8 +98,7 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
     session.device.on_events({&event, 1});
     return;
   }
-  const PathId path =
-      launch_path(current.thread(), stack, session.host.context() == ContextKind::kPython);
+  const PathId path = launch_path(current.thread(), stack, session.host.context());
   session.device.add_kernel(path, current.thread().number, event,
                             op == nullptr ? nullptr : &op->metrics, &samples);
 }
@@ -288,8 +294,8 @@ ContextId launch_context(PySession& self) {
   Session& session = opened(self);
   Current current;
   const ContextStack& stack = current.stack();
-  const bool with_frames = session.host.context() == ContextKind::kPython;
-  return process.contexts.intern(launch_path(current.thread(), stack, with_frames), stack.op.get());
+  const PathId path = launch_path(current.thread(), stack, session.host.context());
+  return process.contexts.intern(path, stack.op.get());
 }
 
 Session& opened(PySession& session) {
@@ -319,10 +325,7 @@ void add_session(nb::module_& module) {
           [](PySession& self, bool are_there) { self.core.device.set_kernel_times(are_there); })
       .def_prop_ro("is_active", [](PySession& self) { return opened(self).host.is_active(); })
       .def_prop_ro("context",
-                   [](PySession& self) {
-                     return opened(self).host.context() == ContextKind::kPython ? "python"
-                                                                                : "shadow";
-                   })
+                   [](PySession& self) { return context_name(opened(self).host.context()); })
       .def_prop_ro("data",
                    [](PySession& self) {
                      return opened(self).host.data() == DataKind::kTree ? "tree" : "trace";

@@ -21,6 +21,9 @@ enum class FrameKind : char {
   kKernel = 'k',
   kCopy = 'c',
   kSample = 'l',
+  kModule = 'm',    // of a framework: its path, `transformer.h.3.attn`
+  kOperator = 'o',  // of a framework: `aten::addmm`; in a backward pass its nodes too
+  kBackward = 'b',  // `<backward>`, `<recompute>`: what is below ran for the path above
 };
 
 struct TreeNode {

@@ -36,6 +36,7 @@ commands:
 
 examples:
   proton matmul.py --size 1024          then: proton-viewer -m time/ms proton.hatchet
+  proton train.py                       of torch: time by module, with -c ops by operator
   proton -n run1 -c python train.py     Python frames in place of scopes, into run1.hatchet
   proton -d trace -n run1 train.py      a timeline, into run1.chrome_trace
   proton -k triton pytest -q tests      names, flops and bytes from launch metadata
@@ -74,8 +75,9 @@ def add_arguments(parser: Parser) -> None:
         help="name of the profile and its file; default 'proton'")  # fmt: skip
     add("-b", "--backend", action=Option, metavar="BACKEND", may_be_empty=False,
         help="the backend that records; default: the one that fits this machine")  # fmt: skip
-    add("-c", "--context", action=Option, metavar="KIND", default="shadow",
-        words=("shadow", "python"), help="contexts are scope names or Python frames")  # fmt: skip
+    add("-c", "--context", action=Option, metavar="KIND", default="", may_be_empty=False,
+        words=("shadow", "python", "blame", "ops"),
+        help="contexts are scopes, Python frames, or torch's modules and operators")  # fmt: skip
     add("-m", "--mode", action=Option, metavar="MODE",
         help="options of the backend: name[:key=value...]")  # fmt: skip
     add("--instrument", action=Option, metavar="MODE", may_be_empty=False,

@@ -32,6 +32,13 @@ class FrameworkContext:
     torch: Annotated[str, _Said("version of torch that was observed")] = ""
     since_ns: Annotated[int | None, _Said("Unix time from which on frames were recorded")] = None
     refused: Annotated[str, _Said("why a higher tier could not be had; a sentence")] = ""
+    backward_nodes: Annotated[int, _Said("nodes of backward passes that ran")] = 0
+    backward_by_neighbour: Annotated[
+        int, _Said("nodes and launches without a number: they stand below the node before them")
+    ] = 0
+    unknown_forward: Annotated[
+        int, _Said("nodes whose forward path is not known: they stand below the backward call")
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True)

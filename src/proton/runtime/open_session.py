@@ -31,6 +31,7 @@ from proton.model.schema import FORMAT_VERSION, to_object, to_plain
 from proton.runtime import nvtx
 from proton.runtime.autosave import Autosave
 from proton.runtime.environment import read_rank
+from proton.runtime.frameworks import TIERS, FrameworkWatch
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.options import SessionOptions
@@ -83,6 +84,14 @@ class OpenSession:
         self._says_unseen_graphs = True
         self.following: Following | None = None  # a schedule
         self.native = _native.Session(session, context=options.context, data=options.data)
+        self._framework: FrameworkWatch | None = None
+        if options.context in TIERS:
+            self._framework = FrameworkWatch(
+                session,
+                options.context,
+                waits=options.waits_for_framework,
+                tell=self._warn,
+            )
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
         # around files and phases, which the background thread writes too
         self.keeping = threading.RLock()
@@ -91,6 +100,8 @@ class OpenSession:
             self.add_backend(options)
             self._follow_nvtx()
             origins_watch.add(self._warn_of_origins)
+            if self._framework is not None:
+                self._framework.start()
             self.activate()
         except BaseException:
             self.discard()
@@ -298,6 +309,8 @@ class OpenSession:
                 self._stop_backends()
         finally:
             nvtx.leave(self.id)
+            if self._framework is not None:
+                self._framework.stop()
             with self.keeping:
                 self.native.close()
                 self.files.drop_early()
@@ -328,6 +341,7 @@ class OpenSession:
             "version": __version__,
             "session": _clean(options.name),
             "context": options.context,
+            **self._framework_facts(),
             "data": options.data,
             "backends": list(self.backends),
             "mode": options.mode,
@@ -343,6 +357,17 @@ class OpenSession:
             "end_time_ns": self._paused_ns or time.time_ns(),
             **({"ended_by": self._ended_by} if self._ended_by else {}),
         }
+
+    def _warn(self, text: str) -> None:
+        """Say it to the user, and in the file."""
+        self.notices.append(text)
+        self.native.warn(text)
+
+    def _framework_facts(self) -> dict[str, object]:
+        """What was recorded of a framework, where the session is to record one."""
+        if self._framework is None:
+            return {}
+        return {"context": self._framework.context(), **self._framework.header()}
 
     def _phase_facts(self, phase: int) -> dict[str, object]:
         return {**self._sources(phase), **self._in_kernel(phase), **self._origins()}

@@ -11,6 +11,7 @@ from proton.backends.common.base import check_backend
 from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.cupti_mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.cupti_mode import SAMPLING, parse_mode
+from proton.backends.cupti.driver import why_no_gpu
 from proton.backends.default_backend import choose_backend
 from proton.errors import BackendUnavailable, UsageError
 from proton.files.encoding.schema import (
@@ -29,11 +30,17 @@ from proton.runtime.environment import (
     read_rank,
     read_switch,
 )
+from proton.runtime.frameworks import TIERS
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.request import DEFAULT_PROFILE_NAME, STDOUT_NAMES, SessionRequest
+from proton.runtime.request import (
+    DEFAULT_PROFILE_NAME,
+    FITTING_CONTEXT,
+    STDOUT_NAMES,
+    SessionRequest,
+)
 
-CONTEXTS = ("shadow", "python")
+CONTEXTS = ("shadow", "python", *TIERS)
 FORMATS_OF = {"tree": TREE_FORMATS, "trace": TRACE_FORMATS}  # data kind -> the default first
 LONGEST_NAME_BYTES = 255  # of a file in its folder, suffix included
 PERIODIC_FLUSHING = "periodic_flushing"
@@ -59,6 +66,7 @@ class SessionOptions:
         mode_object: what `mode` is the text of, in kernels: not every tool can be made of its text.
         flush_format: the format parts are written in as phases end; None: only at the end.
         hook: None, `"triton"` or a hook of the user's.
+        waits_for_framework: contexts are scopes alone until the program imports a framework.
         journal_interval_s: how often the open phase is saved in the journal; 0: never.
         catches_signals: whether SIGTERM and SIGHUP write the profile before they end the process.
         output_format: what to write at the end, where the `proton` command or a suffix in the
@@ -78,6 +86,7 @@ class SessionOptions:
     journal_interval_s: float = JOURNAL_INTERVAL_S
     catches_signals: bool = True
     mode_object: InstrumentationMode | None = None
+    waits_for_framework: bool = False
     output_format: str = ""
     notices: tuple[str, ...] = ()
 
@@ -124,7 +133,7 @@ def resolve(request: SessionRequest) -> SessionOptions:
         BackendUnavailable: instructions are to be sampled, and there is no GPU.
     """
     name, data = _check_name(request.name), request.data
-    if request.context not in CONTEXTS:
+    if request.context not in (*CONTEXTS, FITTING_CONTEXT):
         raise UsageError.unknown("context", request.context, choices=CONTEXTS)
     if data not in FORMATS_OF:
         raise UsageError.unknown("data", data, choices=FORMATS_OF)
@@ -135,7 +144,7 @@ def resolve(request: SessionRequest) -> SessionOptions:
     return SessionOptions(
         name=name,
         stem=None if name in STDOUT_NAMES else _make_stem(bare, data),
-        context=request.context,
+        context=request.context or _fitting_tier(knobs),
         data=data,
         backend=backend,
         mode=mode,
@@ -145,9 +154,15 @@ def resolve(request: SessionRequest) -> SessionOptions:
         journal_interval_s=read_journal_interval(),
         catches_signals=read_switch("catches_signals", default=True),
         mode_object=mode_object,
+        waits_for_framework=request.context == FITTING_CONTEXT,
         output_format=request.output_format or named_format,
         notices=notices,
     )
+
+
+def _fitting_tier(knobs: Knobs) -> str:
+    """With a GPU kernels say what ran; without one only operators do."""
+    return "blame" if why_no_gpu(knobs) is None else "ops"
 
 
 def _check_name(name: str | os.PathLike[str] | None) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
 
 DEFAULT_PROFILE_NAME = "proton"
 STDOUT_NAMES = ("", "-")
+FITTING_CONTEXT = ""  # of the command: scopes, and what suits a framework once one is imported
 
 
 class RequestOptions(TypedDict, total=False):

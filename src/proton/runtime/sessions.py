@@ -79,8 +79,10 @@ def start(
             folder that is missing is made. A suffix that fits (`"run.hatchet_msgpack"`) names the
             format. `~`, `{pid}`, `{rank}` and `{host}` are filled in. `""` and `"-"` are standard
             output. None is `"proton"`.
-        context: `"shadow"`: where the work happened is a path of scopes; `"python"`: of the
-            program's own frames.
+        context: `"shadow"`: where the work happened is a path of scopes; `"python"`: of Python
+            frames; `"blame"`: of scopes, the program's own frames and torch's modules, with
+            backward work below its forward path; `"ops"`: with torch's operators too, their calls
+            and CPU time.
         data: `"tree"` adds everything up by context; `"trace"` keeps every event.
         backend: `"interpreter"`, `"cupti"`, `"rocprofiler"`, `"instrumentation"`; None picks one.
         mode: the backend's mode, `"name:key=value"`, or an object of `proton.mode`.
@@ -469,11 +471,12 @@ def _after_fork_in_child() -> None:
     targets = open_sessions()
     _open.clear()
     if targets:
-        from proton.runtime import nvtx
+        from proton.runtime import frameworks, nvtx
         from proton.runtime.hooks import HookManager
 
         HookManager.forget()
         nvtx.forget()
+        frameworks.forget()
         for opened in targets:
             opened.forget()
     _follow_flags()

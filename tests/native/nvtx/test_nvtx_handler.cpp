@@ -238,7 +238,7 @@ TEST(states_stand_below_ranges) {
   here.stack.state = std::make_shared<const StateEntry>(StateEntry{"state", &here, nullptr});
   publish(here, here.stack);
   launch(*recorded.session);
-  CHECK_EQ(process.paths.depth(launch_path(here, here.stack, false)), 2);
+  CHECK_EQ(process.paths.depth(launch_path(here, here.stack, ContextKind::kShadow)), 2);
   here.stack.state = nullptr;
   publish(here, here.stack);
   launch(*recorded.session, "k2");

@@ -174,3 +174,40 @@ TEST(copies_are_a_kind_of_their_own_and_sum_their_bytes) {
   CHECK(tree.nodes[1].kind == FrameKind::kCopy);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, 1, "bytes")), 8192);
 }
+
+TEST(a_launch_for_two_kinds_of_sessions_has_a_context_for_each) {
+  host::thread();
+  Session python(0, ContextKind::kPython, DataKind::kTree);
+  Session framework(1, ContextKind::kOps, DataKind::kTree);
+  const PathId caller =
+      process.paths.child(kRootPath, FrameId::scope(process.names.intern("call")));
+  const ContextId op = process.ranges.below(kRootPath, FrameKind::kOperator, "aten::mul");
+  const ContextId pair = process.contexts.pair(op, caller);
+  CHECK_EQ(process.contexts.pair(op, caller), pair);
+  CHECK_EQ(process.contexts.pair(caller, caller), caller);
+  CHECK_EQ(process.contexts.pair(kNoContext, caller), kNoContext);
+  for (Session* session : {&python, &framework}) {
+    session->host.activate();
+    send(*session, host::kernel(pair));
+  }
+  CHECK(host::row_of(host::tree(python, 0, {}), "call/k") != 0);
+  CHECK(host::row_of(host::tree(framework, 0, {}), "aten::mul/k") != 0);
+}
+
+TEST(a_pair_keeps_the_launch_metadata_of_both) {
+  host::thread();
+  Session python(0, ContextKind::kPython, DataKind::kTree);
+  Session framework(1, ContextKind::kBlame, DataKind::kTree);
+  for (Session* session : {&python, &framework}) {
+    session->host.activate();
+    session->device.use_launch_metadata(true);
+  }
+  const PathId module = process.paths.child(kRootPath, FrameId::module(process.names.intern("h")));
+  const auto matmul = op("matmul", 4);
+  const ContextId pair = process.contexts.pair(process.contexts.intern(module, matmul.get()),
+                                               process.contexts.intern(kRootPath, matmul.get()));
+  send(python, host::kernel(pair));
+  send(framework, host::kernel(pair));
+  CHECK(host::row_of(host::tree(python, 0, {}), "matmul") != 0);
+  CHECK(host::row_of(host::tree(framework, 0, {}), "h/matmul") != 0);
+}

@@ -13,7 +13,7 @@ TEST(scopes_kernels_and_metrics_meet_in_one_tree) {
   session.host.activate();
   host::enter("a");
   ThreadState& here = host::thread();
-  const PathId path = launch_path(here, here.stack, false);
+  const PathId path = launch_path(here, here.stack, ContextKind::kShadow);
   session.device.add_kernel(path, 0, host::kernel(kRootPath, 5), nullptr, nullptr);
   session.device.add_kernel(path, 0, host::kernel(kRootPath, 5), nullptr, nullptr);
   SampleList metrics;
@@ -93,7 +93,7 @@ TEST(a_trace_keeps_every_span_and_the_lane_of_its_thread) {
   host::enter("b");
   host::leave();
   ThreadState& here = host::thread();
-  session.device.add_kernel(launch_path(here, here.stack, false), here.number,
+  session.device.add_kernel(launch_path(here, here.stack, ContextKind::kShadow), here.number,
                             host::kernel(kRootPath, 5), nullptr, nullptr);
   const TraceLog log = build_trace(session, 0, {});  // `a` is open: it ends now
   host::leave();

@@ -38,7 +38,7 @@ def completed(*words: str, folder: Path) -> list[str]:
 def test_bash_completes_options_values_commands_and_files(tmp_path: Path) -> None:
     (tmp_path / "merge_them.py").touch()
     assert completed("proton", "--con", folder=tmp_path) == ["--context"]
-    assert completed("proton", "-c", "", folder=tmp_path) == ["shadow", "python"]
+    assert completed("proton", "-c", "", folder=tmp_path) == ["shadow", "python", "blame", "ops"]
     assert completed("proton", "me", folder=tmp_path) == ["merge", "merge_them.py"]
     assert completed("/usr/bin/proton", "merge", "--s", folder=tmp_path) == ["--skip-broken"]
     assert completed("proton", "convert", "x", "--me", folder=tmp_path) == ["--metric"]

@@ -11,7 +11,7 @@ from proton.cli.run import VERSION, request_of, target_of
 from proton.cli.target import Target
 from proton.errors import UsageError
 from proton.inkernel.modes.mode_table import MODES
-from proton.runtime.request import SessionRequest
+from proton.runtime.request import FITTING_CONTEXT, SessionRequest
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def refusal(*words: str) -> str:
 def test_a_script_gets_everything_behind_it() -> None:
     words = ("script.py", "-n", "x", "--", "--version", "-h", "--module=y", "-qq")
     assert target(*words) == Target("script.py", words[1:])
-    assert request_of(parse(words)) == SessionRequest()
+    assert request_of(parse(words)) == SessionRequest(context=FITTING_CONTEXT)
 
 
 def test_every_option_is_read_in_its_long_form() -> None:
@@ -162,7 +162,7 @@ def test_files_of_a_command_may_stand_before_and_behind_its_options() -> None:
         (["--backend"], "'--backend' needs a value"),
         (["--backend=", "s.py"], "'--backend' needs a value"),
         (["--quiet=1", "s.py"], "'--quiet' takes no value"),
-        (["-c", "deep", "s.py"], "unknown value for '-c': 'deep'; choose one of 'python', 'sha"),
+        (["-c", "deep", "s.py"], "unknown value for '-c': 'deep'; choose one of 'blame', 'ops'"),
         (["-d", "heap", "s.py"], "'heap'; choose one of 'trace', 'tree'"),
         (["-k", "launch", "s.py"], "'launch'; choose one of 'triton'"),
         (["--instrument=ops", "-b", "cupti", "s.py"], "--instrument=ops and --backend cupti excl"),

@@ -145,7 +145,9 @@ def test_a_name_may_be_as_long_as_a_file_system_allows() -> None:
 
 
 def test_an_unknown_context_is_refused_with_the_choices() -> None:
-    with pytest.raises(ValueError, match="unknown context 'x'; choose one of 'python', 'shadow'"):
+    with pytest.raises(
+        ValueError, match="unknown context 'x'; choose one of 'blame', 'ops', 'python', 'shadow'"
+    ):
         options(context="x")
 
 

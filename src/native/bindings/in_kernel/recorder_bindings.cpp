@@ -75,7 +75,7 @@ void start(PySession& self) {
                                           " already gets records of kernels; stop it first"));
   }
   SinkOptions options;
-  options.with_frames = session.host.context() == ContextKind::kPython;
+  options.with_frames = session.host.context() != ContextKind::kShadow;
   options.with_spans = session.host.data() == DataKind::kTrace;
   options.is_active = [&session] { return session.host.is_active(); };
   options.phase = [&session] { return session.host.phase(); };

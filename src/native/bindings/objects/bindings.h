@@ -21,6 +21,7 @@ void add_device_values(nanobind::module_& module);
 void add_read(nanobind::module_& module);
 void add_recorder(nanobind::module_& module);
 void add_session(nanobind::module_& module);
+void add_torch(nanobind::module_& module);
 
 /// The code of a sampled function, from the cubins that the process keeps. Null: no cubin of the
 /// module is kept, or it has no such function. Any thread, with or without the GIL.

@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "session/scopes/host_booking.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 
@@ -26,6 +27,7 @@ struct Seen {
   const ThreadState* lead = nullptr;
   uint32_t epoch = 0;  // 0: never
   PathId path = kRootPath;
+  PathId framework = kRootPath;  // for sessions that record one
   unsigned long turns = 0;
 
   bool is_of(const ThreadState* of, uint32_t when) const { return lead == of && epoch == when; }
@@ -63,12 +65,16 @@ Seen look() {
   PyThreadState* state = seen.lead == nullptr ? nullptr : python_state(*seen.lead);
   if (state == nullptr) return seen;
   seen.path = path_with_state(frames_of(state), seen.lead->stack);
+  if (process.has_active(is_framework)) {
+    const PathId base = process.ranges.path(seen.lead->published.load(std::memory_order_relaxed));
+    seen.framework = framework_path_of(state, base);
+  }
   return seen;
 }
 
 class LeadFrames {
  public:
-  PathId find() {
+  PathId find(PathId Seen::* which) {
     const ThreadState* lead = process.threads.lead();
     const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
     std::unique_lock lock(mutex_);
@@ -93,7 +99,7 @@ class LeadFrames {
       const auto limit = is_free ? kFreeWait : is_known ? kWait : kFirstWait;
       if (!answered_.wait_for(lock, limit, [&] { return !is_asked_; }) || !is_free) break;
     }
-    return seen_.is_of(lead, epoch) ? seen_.path : kRootPath;
+    return seen_.is_of(lead, epoch) ? seen_.*which : kRootPath;
   }
 
  private:
@@ -153,13 +159,21 @@ LeadFrames& lead_frames = *new LeadFrames;
 
 }  // namespace
 
-PathId path_of_lead() noexcept {
+namespace {
+
+PathId find_lead(PathId Seen::* which) noexcept {
   try {
-    return lead_frames.find();
+    return lead_frames.find(which);
   } catch (...) {  // out of memory, or of threads
     return kRootPath;
   }
 }
+
+}  // namespace
+
+PathId path_of_lead() noexcept { return find_lead(&Seen::path); }
+
+PathId framework_path_of_lead() noexcept { return find_lead(&Seen::framework); }
 
 void forget_lead_frames() { new (&lead_frames) LeadFrames; }
 

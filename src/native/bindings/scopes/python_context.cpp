@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/termination.h"
 #include "base/text.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
@@ -27,6 +28,21 @@ std::unordered_map<uint64_t, uint32_t> position_index;     // of (code, offset)
 std::string text_of(PyObject* text) {
   bool is_exact;
   return to_utf8(text, is_exact);
+}
+
+/// `proton.model.library_files.is_library_file`, imported when it is first asked.
+bool is_library_file(PyObject* file) {
+  if (termination::is_rescuing()) {  // no Python runs there: what tells most of them
+    return text_of(file).find("-packages/") != std::string::npos;
+  }
+  static PyObject* test = nullptr;
+  if (test == nullptr) {
+    const Reference module(PyImport_ImportModule("proton.model.library_files"));
+    if (module) test = PyObject_GetAttrString(module.get(), "is_library_file");
+  }
+  const Reference answer(test == nullptr ? nullptr : PyObject_CallOneArg(test, file));
+  if (!answer) PyErr_Clear();  // the interpreter is ending: the frame is shown
+  return answer && answer.get() == Py_True;
 }
 
 uint32_t origin_of(PyCodeObject* code) {
@@ -112,6 +128,12 @@ std::string frame_text(uint32_t position) {
                 text_of(code->co_name));
 }
 
+bool is_library_frame(uint32_t position) {
+  if (position >= positions.size() || positions[position].code == nullptr) return false;
+  const Reference file(Py_NewRef(positions[position].code->co_filename));
+  return is_library_file(file.get());
+}
+
 }  // namespace
 
 void clear_frame_tables() {
@@ -126,6 +148,7 @@ void init_python_context(const std::string& package) {
   package_folder = package;
   process.hooks.capture_frames = capture_frames;
   process.hooks.frame_text = frame_text;
+  process.hooks.is_library_frame = is_library_frame;
 }
 
 }  // namespace proton::bindings

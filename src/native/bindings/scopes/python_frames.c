@@ -18,7 +18,7 @@
 
 #if PROTON_HAS_FRAMES
 
-static _PyInterpreterFrame *top_frame(PyThreadState *state) {
+static _PyInterpreterFrame* top_frame(PyThreadState* state) {
 #if PY_VERSION_HEX >= 0x030D0000
   return state->current_frame;
 #else
@@ -26,15 +26,15 @@ static _PyInterpreterFrame *top_frame(PyThreadState *state) {
 #endif
 }
 
-static PyCodeObject *code_of(_PyInterpreterFrame *frame) {
+static PyCodeObject* code_of(_PyInterpreterFrame* frame) {
 #if PY_VERSION_HEX >= 0x030D0000
-  return (PyCodeObject *)frame->f_executable;
+  return (PyCodeObject*)frame->f_executable;
 #else
   return frame->f_code;
 #endif
 }
 
-static const void *instruction_of(_PyInterpreterFrame *frame) {
+static const void* instruction_of(_PyInterpreterFrame* frame) {
 #if PY_VERSION_HEX >= 0x030D0000
   return frame->instr_ptr;
 #else
@@ -42,13 +42,13 @@ static const void *instruction_of(_PyInterpreterFrame *frame) {
 #endif
 }
 
-int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
-                      const struct proton_mark *before, int capacity, int *changed) {
+int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
+                      const struct proton_mark* before, int capacity, int* changed) {
   int count = 0;
   int last = 0;
-  for (_PyInterpreterFrame *frame = top_frame(state); frame != NULL; frame = frame->previous) {
+  for (_PyInterpreterFrame* frame = top_frame(state); frame != NULL; frame = frame->previous) {
     if (count < capacity) {
-      const void *instruction = instruction_of(frame);
+      const void* instruction = instruction_of(frame);
       last = before[count].instruction == instruction ? last : count + 1;
       marks[count].instruction = instruction;
       marks[count].frame = frame;
@@ -59,8 +59,8 @@ int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
   return count;
 }
 
-int proton_read_frame(struct proton_mark *mark, struct proton_frame *result) {
-  _PyInterpreterFrame *frame = (_PyInterpreterFrame *)mark->frame;
+int proton_read_frame(struct proton_mark* mark, struct proton_frame* result) {
+  _PyInterpreterFrame* frame = (_PyInterpreterFrame*)mark->frame;
   if (_PyFrame_IsIncomplete(frame)) {
 #if PY_VERSION_HEX >= 0x030C0000
     if (frame->owner == FRAME_OWNED_BY_CSTACK) return 0;
@@ -73,34 +73,52 @@ int proton_read_frame(struct proton_mark *mark, struct proton_frame *result) {
   return 1;
 }
 
-int proton_lock_turns(unsigned long *turns, const PyThreadState **holder) {
+void proton_read_selves(const struct proton_mark* marks, int count, const PyCodeObject* code,
+                        PyObject** selves) {
+  for (int i = 0; i < count; ++i) {
+    _PyInterpreterFrame* frame = (_PyInterpreterFrame*)marks[i].frame;
+    selves[i] = NULL;
+    if ((const PyCodeObject*)code_of(frame) != code) continue;
+    PyObject* self = frame->localsplus[0];
+    /* an argument that an inner function uses lies in a cell, once the function has begun */
+    selves[i] = self != NULL && PyCell_Check(self) ? PyCell_GET(self) : self;
+  }
+}
+
+int proton_lock_turns(unsigned long* turns, const PyThreadState** holder) {
 #if PY_VERSION_HEX >= 0x030C0000
-  const struct _gil_runtime_state *lock = PyInterpreterState_Main()->ceval.gil;
+  const struct _gil_runtime_state* lock = PyInterpreterState_Main()->ceval.gil;
 #else
-  const struct _gil_runtime_state *lock = &_PyRuntime.ceval.gil;
+  const struct _gil_runtime_state* lock = &_PyRuntime.ceval.gil;
 #endif
   /* The count first: it grows after the lock is taken. Twice: it and the holder belong together. */
   *turns = __atomic_load_n(&lock->switch_number, __ATOMIC_ACQUIRE);
-  *holder = (const PyThreadState *)__atomic_load_n((const uintptr_t *)&lock->last_holder,
-                                                   __ATOMIC_ACQUIRE);
+  *holder =
+      (const PyThreadState*)__atomic_load_n((const uintptr_t*)&lock->last_holder, __ATOMIC_ACQUIRE);
   if (__atomic_load_n(&lock->switch_number, __ATOMIC_RELAXED) != *turns) *holder = NULL;
-  return __atomic_load_n((const int *)&lock->locked, __ATOMIC_ACQUIRE) == 0;
+  return __atomic_load_n((const int*)&lock->locked, __ATOMIC_ACQUIRE) == 0;
 }
 
 #else
 
-int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
-                      const struct proton_mark *before, int capacity, int *changed) {
+int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
+                      const struct proton_mark* before, int capacity, int* changed) {
   (void)state, (void)marks, (void)before, (void)capacity, (void)changed;
   return -1;
 }
 
-int proton_read_frame(struct proton_mark *mark, struct proton_frame *frame) {
+int proton_read_frame(struct proton_mark* mark, struct proton_frame* frame) {
   (void)mark, (void)frame;
   return 0;
 }
 
-int proton_lock_turns(unsigned long *turns, const PyThreadState **holder) {
+void proton_read_selves(const struct proton_mark* marks, int count, const PyCodeObject* code,
+                        PyObject** selves) {
+  (void)marks, (void)code;
+  for (int i = 0; i < count; ++i) selves[i] = NULL;
+}
+
+int proton_lock_turns(unsigned long* turns, const PyThreadState** holder) {
   *turns = 0;
   *holder = NULL;
   return 0;

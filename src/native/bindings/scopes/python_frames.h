@@ -30,6 +30,12 @@ int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
 /// another frame later becomes null.
 int proton_read_frame(struct proton_mark* mark, struct proton_frame* frame);
 
+/// The first argument of every frame that runs `code` (null: of the others), as many as there are
+/// marks: `self` of a method. Borrowed from the frame. True for the frames that `proton_read_marks`
+/// has just met.
+void proton_read_selves(const struct proton_mark* marks, int count, const PyCodeObject* code,
+                        PyObject** selves);
+
 /// How often the GIL has gone from one thread to another, and who had it last (null: unknown).
 /// 0: somebody has it, or this build of Python does not tell. Any thread.
 int proton_lock_turns(unsigned long* turns, const PyThreadState** holder);

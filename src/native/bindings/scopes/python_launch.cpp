@@ -48,17 +48,6 @@ LaunchCache& find_cache() {
   return *this_cache;
 }
 
-class WithGil {
- public:
-  WithGil() : state_(PyGILState_Ensure()) {}
-  ~WithGil() { PyGILState_Release(state_); }
-  WithGil(const WithGil&) = delete;
-  WithGil& operator=(const WithGil&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 /// The path of one more frame; false: it is new to this thread.
 bool step(LaunchCache& cache, const proton_frame& frame, PathId& path) {
   const uint32_t* position = cache.positions.find(position_key(frame.code, frame.offset));

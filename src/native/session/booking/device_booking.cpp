@@ -11,7 +11,7 @@ DeviceBooking::DeviceBooking(ContextKind context, DataKind data, LossLog& losses
 // ---- kernels and copies: what runs for every event comes first ----
 
 inline PathId DeviceBooking::path_of_context(ContextId context) const {
-  return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
+  return context >= kUnknownContext ? kRootPath : process.contexts.path(context, is_python());
 }
 
 [[gnu::always_inline]] inline PlaceId DeviceBooking::place_of(const KernelEvent& event) {
@@ -19,7 +19,7 @@ inline PathId DeviceBooking::path_of_context(ContextId context) const {
   const PathId path = path_of_context(event.context);
   if (event.capture == kNoContext) return path;
   if (event.capture == kUnknownContext) return tables_.places.find_unseen(path, event.graph);
-  return tables_.places.find(path, process.contexts.path(event.capture));
+  return tables_.places.find(path, process.contexts.path(event.capture, is_python()));
 }
 
 inline uint32_t DeviceBooking::row_of(DevicePhase& phase, PlaceId place, uint32_t kernel) {
@@ -59,7 +59,7 @@ inline void DeviceBooking::place_event(const KernelEvent& event, bool with_metad
   uint32_t op_id = 0;
   const Op* op = nullptr;
   if (with_metadata) {
-    op = event.graph_launches == nullptr ? process.contexts.op(named_by, op_id)
+    op = event.graph_launches == nullptr ? process.contexts.op(named_by, op_id, is_python())
                                          : graph_metadata_.find(event, process.contexts, losses_);
   }
   DevicePhase& phase = phase_of(event.correlation);
@@ -148,8 +148,7 @@ void DeviceBooking::book_metrics(DevicePhase& phase, uint32_t row, const SampleL
 // ---- metrics of captured scopes ----
 
 PathId DeviceBooking::path_of_captured(const CapturedScope& scope) const {
-  return context_ == ContextKind::kPython && scope.python != kUnknownContext ? scope.python
-                                                                             : scope.shadow;
+  return is_python() && scope.python != kUnknownContext ? scope.python : scope.shadow;
 }
 
 /// In a tree: below the replay, at the paths of the captured scopes.
@@ -221,7 +220,7 @@ void DeviceBooking::book_value(const ValueEvent& event) {
     return;
   }
   PlaceId place = path_of_context(event.context);
-  if (is_captured) place = tables_.places.find(place, process.contexts.path(event.capture));
+  if (is_captured) place = tables_.places.find(place, path_of_context(event.capture));
   if (data_ == DataKind::kTree) {
     phase->reads.count({place});
     losses_.count_refused(phase->device_values.add(place, event.metric, event.kind, event.value));
@@ -241,7 +240,7 @@ void DeviceBooking::book_kernel_value(const ValueEvent& event, DevicePhase& phas
   kernel.capture = event.capture;
   uint32_t op_id = 0;
   const ContextId named_by = event.capture == kNoContext ? event.context : event.capture;
-  const Op* op = process.contexts.op(named_by, op_id);
+  const Op* op = process.contexts.op(named_by, op_id, is_python());
   if (op == nullptr || op->name.empty()) {  // no kernel can be told from others
     return losses_.count(losses::kLostValue);
   }
@@ -328,7 +327,8 @@ void DeviceBooking::book_regions(RecordedLaunch launch, bool with_time) {
 DeviceBooking::Booked DeviceBooking::locate_recorded(DevicePhase& phase, const KernelEvent& event,
                                                      bool is_captured) {
   uint32_t op_id = 0;
-  const Op* op = uses_launch_metadata() ? process.contexts.op(event.context, op_id) : nullptr;
+  const Op* op =
+      uses_launch_metadata() ? process.contexts.op(event.context, op_id, is_python()) : nullptr;
   tables_.kernels.forget_last_device();
   const uint32_t kernel = tables_.kernels.kernel_of(event, op, op_id);
   tables_.kernels.forget_last_device();
@@ -396,7 +396,7 @@ bool DeviceBooking::is_complete(int phase) const {
   }
   if (launches_under_way_ == nullptr) return false;
   return !launches.has_value() ||
-         !launches_under_way_(launches->after, launches->until, context_ == ContextKind::kPython);
+         !launches_under_way_(launches->after, launches->until, context_ != ContextKind::kShadow);
 }
 
 bool DeviceBooking::is_empty() const {

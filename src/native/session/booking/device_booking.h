@@ -144,6 +144,8 @@ class DeviceBooking final : public EventSink {
   Booked locate_recorded(DevicePhase& phase, const KernelEvent& event, bool is_captured);
   void keep_recorded(RecordedLaunch launch, const Booked& booked, DevicePhase& phase);
 
+  bool is_python() const { return context_ == ContextKind::kPython; }
+
   const ContextKind context_;
   const DataKind data_;
   LossLog& losses_;

@@ -103,19 +103,19 @@ int Session::advance_phase() {
 }
 
 void Session::clear_phase(int phase) {
-  process.ranges.drain();  // into the phase, before its spans are looked at
+  process.drain();  // into the phase, before its spans are looked at
   if (const auto cleared = host.find_phase(phase)) device.clear_phase(phase, *cleared);
   host.clear_phase(phase);
 }
 
 uint64_t Session::change_count(int phase) const {
-  process.ranges.drain();
+  process.drain();
   const auto on_host = host.find_phase(phase);
   return on_host == nullptr ? 0 : on_host->change_count() + device.change_count(phase) + 1;
 }
 
 std::map<std::string, uint64_t> Session::count_losses() const {
-  process.ranges.drain();
+  process.drain();
   return losses.counts();
 }
 

@@ -42,7 +42,10 @@ MetricName parse_metric_name(std::string_view written) {
   return {std::string(key), kind, forced_type(key)};
 }
 
-MetricNames::MetricNames() { intern("cpu_time (ns)(exc)"); }
+MetricNames::MetricNames() {
+  intern("cpu_time (ns)(exc)");
+  intern("calls (exc)");
+}
 
 MetricId MetricNames::intern(std::string_view written) {
   MetricName name = parse_metric_name(written);

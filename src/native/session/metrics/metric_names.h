@@ -33,6 +33,7 @@ class MetricNames {
   const std::vector<MetricName>& all() const { return names_; }  // by id
 
   MetricId cpu_time() const { return 0; }  // `cpu_time (ns)`, exclusive
+  MetricId calls() const { return 1; }     // of operators, exclusive
 
  private:
   std::vector<MetricName> names_;

@@ -33,7 +33,7 @@ HostBooking::HostBooking(ContextKind context, DataKind data, EventSink& sink, Lo
 
 void HostBooking::activate() {
   if (is_active()) return;
-  process.ranges.drain();  // what has ended so far is not this session's
+  process.drain();  // what has ended so far is not this session's
   step_start_ns_ = activated_ns_ = now_ns();
   if (step_listener_) step_listener_(step_start_ns_, false);
   is_active_.store(true, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ void HostBooking::activate() {
 
 void HostBooking::deactivate() {
   if (!is_active()) return;
-  process.ranges.drain();
+  process.drain();
   if (data_ == DataKind::kTrace) cut_open_spans();
   book_open_times();
   book_entry_metrics();
@@ -87,7 +87,7 @@ std::shared_ptr<const HostPhase> HostBooking::find_phase(int phase) const {
 }
 
 int HostBooking::advance_phase() {
-  process.ranges.drain();
+  process.drain();
   if (data_ == DataKind::kTree) book_entry_metrics();
   current_->seen = seen_of(*current_);
   ++phase_;
@@ -98,7 +98,7 @@ int HostBooking::advance_phase() {
 }
 
 void HostBooking::clear_phase(int phase) {
-  process.ranges.drain();
+  process.drain();
   process.ranges.next_tick();
   if (phase != phase_) {
     phases_.erase(phase);
@@ -113,7 +113,7 @@ void HostBooking::clear_phase(int phase) {
 }
 
 bool HostBooking::is_empty() const {
-  process.ranges.drain();
+  process.drain();
   return std::all_of(phases_.begin(), phases_.end(),
                      [](const auto& phase) { return phase.second->is_empty(); });
 }
@@ -297,8 +297,20 @@ std::vector<MetricCell> HostBooking::metrics_of(const HostPhase& phase) const {
   return cells;
 }
 
+void HostBooking::book_operator(PathId path, uint64_t calls, int64_t time_ns) {
+  if (data_ != DataKind::kTree || context_ != ContextKind::kOps) return;
+  add_path(path);
+  ++current_->metric_changes;
+  const auto add = [&](MetricId metric, int64_t value) {
+    const MetricKind kind = process.metric_names.name(metric).kind;
+    losses_.count_refused(current_->scope_metrics.add(path, metric, kind, value));
+  };
+  add(process.metric_names.cpu_time(), time_ns);
+  add(process.metric_names.calls(), static_cast<int64_t>(calls));
+}
+
 PathId HostBooking::path_of_range(const OpenRange& range) const {
-  if (context_ == ContextKind::kShadow || range.frames == kNoContext) {
+  if (context_ != ContextKind::kPython || range.frames == kNoContext) {
     return process.ranges.path(range.context);
   }
   return process.paths.child(process.ranges.path(range.frames),

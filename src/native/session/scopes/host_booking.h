@@ -20,7 +20,12 @@
 
 namespace proton {
 
-enum class ContextKind : uint8_t { kShadow, kPython };
+/// What a session's paths are made of: scopes; Python frames; or scopes, then the program's own
+/// Python frames with modules and backward work of a framework, and with `kOps` its operators.
+enum class ContextKind : uint8_t { kShadow, kPython, kBlame, kOps };
+
+inline bool is_framework(ContextKind kind) { return kind >= ContextKind::kBlame; }
+inline bool is_python(ContextKind kind) { return kind == ContextKind::kPython; }
 enum class DataKind : uint8_t { kTree, kTrace };
 
 /// A path in order of its first use, which is counted over the host and devices together.
@@ -136,6 +141,9 @@ class HostBooking {
   void book_range(const RangeSpan& span);
   /// Payloads and marks of ranges, for a session that adds up.
   void book_range_sum(const RangeSum& sum);
+
+  /// Calls of an operator and their time, for a session that adds operators up.
+  void book_operator(PathId path, uint64_t calls, int64_t time_ns);
 
   // For snapshots
   /// The paths of a phase, with how often scopes were entered there.

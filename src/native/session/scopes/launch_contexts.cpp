@@ -96,7 +96,26 @@ uint32_t LaunchContexts::intern_suffix(const ContextStack& stack) {
   return found->second;
 }
 
+ContextId LaunchContexts::pair(ContextId framework, ContextId python) noexcept {
+  if (framework == python || framework >= kUnknownContext) return framework;
+  std::lock_guard lock(pair_mutex_);
+  try {
+    if (!pairs_.has_room()) return framework;
+    bool is_new;
+    uint32_t* at = pair_index_.find_or_add(pair_key(framework, python), is_new);
+    if (is_new) *at = static_cast<uint32_t>(pairs_.push_back({framework, python}));
+    return *at | kLaunchBit | kRangeBit;
+  } catch (...) {  // out of memory
+    return framework;
+  }
+}
+
 void LaunchContexts::clear() {
+  {
+    std::lock_guard lock(pair_mutex_);
+    pairs_.clear();
+    pair_index_.clear();
+  }
   ops_.clear();
   contexts_.clear();
   op_index_.clear();

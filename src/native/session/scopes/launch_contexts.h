@@ -1,9 +1,12 @@
 /// Launch metadata as ids: what a launching thread can hand to a driver's table by one store.
 /// A context is a path, or a path together with an op: the name and metrics that launch metadata
-/// gave for it. Equal ops share one id, so that memory grows with distinct ones. Written under the
-/// GIL, read by any thread that got an id.
+/// gave for it; or a pair of contexts, where sessions with frames of both kinds are active. Equal
+/// ops share one id, so that memory grows with distinct ones. Written under the GIL but for pairs,
+/// read by any thread that got an id.
 #pragma once
 
+#include <mutex>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +39,12 @@ struct LaunchContext {
   uint32_t op;
 };
 
+/// One launch, for sessions that record a framework and for those that record Python frames.
+struct ContextPair {
+  ContextId framework;
+  ContextId python;
+};
+
 class LaunchContexts {
  public:
   LaunchContexts() { clear(); }
@@ -54,13 +63,27 @@ class LaunchContexts {
   /// The state that a suffix stands for; empty: none. GIL held.
   const std::string& state_of(uint32_t suffix) const { return suffix_states_[suffix]; }
 
-  PathId path(ContextId context) const {
+  /// Any thread. What `path` and `op` then take apart again; one context, where both are the same.
+  ContextId pair(ContextId framework, ContextId python) noexcept;
+  /// Null: it is no pair.
+  const ContextPair* find_pair(ContextId context) const {
+    constexpr ContextId kPairBits = kLaunchBit | kRangeBit;
+    const bool is_pair = (context & kPairBits) == kPairBits && context < kUnknownContext;
+    return is_pair ? pairs_.find(context & ~kPairBits) : nullptr;
+  }
+
+  /// `is_python`: for a session that records Python frames.
+  PathId path(ContextId context, bool is_python = false) const {
+    if (!is_launch(context)) return context;
+    context = of_pair(context, is_python);
     if (!is_launch(context)) return context;
     const LaunchContext* launch = contexts_.find(context & ~kLaunchBit);
     return launch == nullptr ? kRootPath : launch->path;
   }
   /// Null: the context has no launch metadata. `id` tells ops apart.
-  const Op* op(ContextId context, uint32_t& id) const {
+  const Op* op(ContextId context, uint32_t& id, bool is_python = false) const {
+    if (!is_launch(context)) return nullptr;
+    context = of_pair(context, is_python);
     const LaunchContext* launch =
         is_launch(context) ? contexts_.find(context & ~kLaunchBit) : nullptr;
     if (launch == nullptr) return nullptr;
@@ -68,10 +91,17 @@ class LaunchContexts {
     return ops_.find(id);
   }
   void clear();  // nobody may be reading
+  /// In a forked child: another thread may have held the lock of pairs.
+  void reset_after_fork() noexcept { new (&pair_mutex_) std::mutex; }
 
  private:
   static bool is_launch(ContextId context) {
     return (context & kLaunchBit) != 0 && context < kUnknownContext;
+  }
+  ContextId of_pair(ContextId context, bool is_python) const {
+    const ContextPair* pair = find_pair(context);
+    if (pair == nullptr) return context;
+    return is_python ? pair->python : pair->framework;
   }
   bool has_room() const { return contexts_.has_room() && ops_.has_room(); }
   const uint32_t* find_op(const OpEntry& op) const;
@@ -83,6 +113,9 @@ class LaunchContexts {
   std::unordered_map<std::string, uint32_t> suffix_index_;
   std::vector<std::string> suffix_states_;  // by suffix
   KeyIndex context_index_;                  // (path, op)
+  std::mutex pair_mutex_;                   // guards what follows for those who add
+  StableArray<ContextPair> pairs_;
+  KeyIndex pair_index_;
 };
 
 }  // namespace proton

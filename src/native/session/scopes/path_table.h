@@ -20,6 +20,11 @@ class FrameId {
   static FrameId kernel(NameId name) { return FrameId(4, name); }
   /// A Python frame of which only the text is left.
   static FrameId python_text(NameId text) { return FrameId(5, text); }
+  static FrameId module(NameId name) { return FrameId(6, name); }
+  static FrameId op(NameId name) { return FrameId(7, name); }
+  static FrameId backward(NameId name) { return FrameId(8, name); }
+  /// A frame of which kind and name are known; of Python only the text is.
+  static FrameId named(FrameKind kind, NameId name);
 
   FrameKind kind() const;
   uint32_t number() const { return bits_ & kNumberMask; }
@@ -82,8 +87,33 @@ inline FrameKind FrameId::kind() const {
       return FrameKind::kPython;
     case 4:
       return FrameKind::kKernel;
+    case 6:
+      return FrameKind::kModule;
+    case 7:
+      return FrameKind::kOperator;
+    case 8:
+      return FrameKind::kBackward;
     default:
       return FrameKind::kRoot;
+  }
+}
+
+inline FrameId FrameId::named(FrameKind kind, NameId name) {
+  switch (kind) {
+    case FrameKind::kState:
+      return state(name);
+    case FrameKind::kPython:
+      return python_text(name);
+    case FrameKind::kKernel:
+      return kernel(name);
+    case FrameKind::kModule:
+      return module(name);
+    case FrameKind::kOperator:
+      return op(name);
+    case FrameKind::kBackward:
+      return backward(name);
+    default:
+      return scope(name);
   }
 }
 

@@ -20,27 +20,17 @@ HostHooks null_hooks() {
       [](void*) -> NameId { return process.names.intern("?"); },
       [](void*) {},
       [](uint32_t) -> std::string { return "?"; },
+      [](uint32_t) { return false; },
       [](ThreadState&) -> PathId { return kRootPath; },
+      [] { return current_context_unlocked(); },
       [] { return current_context_unlocked(); },
       [] { return true; },
       [] {},
       [](void*) {},
       [] {},
+      [] {},
+      [] {},
   };
-}
-
-FrameId to_frame(FrameKind kind, const std::string& name) {
-  const NameId id = process.names.intern(name);
-  switch (kind) {
-    case FrameKind::kState:
-      return FrameId::state(id);
-    case FrameKind::kPython:
-      return FrameId::python_text(id);
-    case FrameKind::kKernel:
-      return FrameId::kernel(id);
-    default:
-      return FrameId::scope(id);
-  }
 }
 
 /// What captured graphs still refer to when the process's tables are cleared: carried over as text
@@ -58,6 +48,7 @@ class KeptContexts {
     PathId parent;
     FrameKind kind;
     std::string name;
+    bool is_library;
     PathId moved = kRootPath;
   };
   struct Context {
@@ -65,26 +56,27 @@ class KeptContexts {
     uint32_t op;
   };
 
+  void keep(ContextId context);
   void keep_path(PathId path);
   PathId moved(PathId path) const;
 
   std::map<PathId, Path> paths_;                     // parents first: their ids are lower
   std::unordered_map<ContextId, Context> contexts_;  // those with launch metadata
   std::unordered_map<ContextId, PathId> ranges_;
+  std::unordered_map<ContextId, ContextPair> pairs_;
   std::unordered_map<uint32_t, Op> ops_;
 };
 
 KeptContexts::KeptContexts() {
   if (process.graphs.contexts == nullptr) return;
   for (const ContextId context : process.graphs.contexts()) {
-    const PathId path = process.ranges.path(process.contexts.path(context));
-    keep_path(path);
-    if (is_range(context)) ranges_.try_emplace(context, path);
-    uint32_t op_id = 0;
-    const Op* op = process.contexts.op(context, op_id);
-    if (op == nullptr) continue;
-    contexts_.try_emplace(context, Context{path, op_id});
-    ops_.try_emplace(op_id, *op);
+    if (const ContextPair* pair = process.contexts.find_pair(context)) {
+      pairs_.try_emplace(context, *pair);
+      keep(pair->framework);
+      keep(pair->python);
+    } else {
+      keep(context);
+    }
   }
   std::vector<PathId> paths;  // texts are made without the metrics' lock: that may run host code
   process.captured_metrics.move_paths([&](PathId path) {
@@ -94,11 +86,23 @@ KeptContexts::KeptContexts() {
   for (const PathId path : paths) keep_path(path);
 }
 
+void KeptContexts::keep(ContextId context) {
+  const PathId path = process.ranges.path(process.contexts.path(context));
+  keep_path(path);
+  if (is_range(context)) ranges_.try_emplace(context, path);
+  uint32_t op_id = 0;
+  const Op* op = process.contexts.op(context, op_id);
+  if (op == nullptr) return;
+  contexts_.try_emplace(context, Context{path, op_id});
+  ops_.try_emplace(op_id, *op);
+}
+
 void KeptContexts::keep_path(PathId path) {
   if (path >= process.paths.size()) return;
   for (; path != kRootPath && !paths_.contains(path); path = process.paths.parent(path)) {
     const FrameId frame = process.paths.frame(path);
-    paths_.emplace(path, Path{process.paths.parent(path), frame.kind(), process.frame_name(frame)});
+    paths_.emplace(path, Path{process.paths.parent(path), frame.kind(), process.frame_name(frame),
+                              process.is_library(frame)});
   }
 }
 
@@ -109,7 +113,10 @@ PathId KeptContexts::moved(PathId path) const {
 
 void KeptContexts::restore() {
   for (auto& [old, path] : paths_) {
-    path.moved = process.paths.child(moved(path.parent), to_frame(path.kind, path.name));
+    const NameId name = process.names.intern(path.name);
+    process.frame_texts.mark(name, path.is_library);
+    const FrameId frame = FrameId::named(path.kind, name);
+    path.moved = process.paths.child(moved(path.parent), frame);
   }
   std::unordered_map<ContextId, ContextId> launches;
   std::unordered_map<uint32_t, uint32_t> ops;
@@ -119,13 +126,18 @@ void KeptContexts::restore() {
   }
   process.captured_metrics.move_paths([this](PathId path) { return moved(path); });
   if (process.graphs.move_contexts == nullptr) return;
-  process.graphs.move_contexts(process.epoch, [&](ContextId context) -> ContextId {
+  const auto move = [&](ContextId context) -> ContextId {
     if (context >= kUnknownContext) return context;
     if (const auto launch = launches.find(context); launch != launches.end()) {
       return launch->second;
     }
     const auto range = ranges_.find(context);
     return moved(range == ranges_.end() ? context : range->second);
+  };
+  process.graphs.move_contexts(process.epoch, [&](ContextId context) {
+    const auto pair = pairs_.find(context);
+    if (pair == pairs_.end()) return move(context);
+    return process.contexts.pair(move(pair->second.framework), move(pair->second.python));
   });
 }
 
@@ -133,7 +145,7 @@ void KeptContexts::restore() {
 
 Process& process = *new Process;
 
-Process::Process() : hooks(null_hooks()) {}
+Process::Process() : hooks(null_hooks()), capture(hooks.capture_launch) {}
 
 std::string Process::frame_name(FrameId frame) const {
   switch (frame.kind()) {
@@ -151,6 +163,16 @@ std::string Process::frame_name(FrameId frame) const {
   }
 }
 
+bool Process::is_library(FrameId frame) const {
+  if (frame.kind() != FrameKind::kPython) return false;
+  NameId text = frame.number();
+  if (frame.is_position()) {
+    if (text >= frame_texts.by_position.size()) return false;
+    text = frame_texts.by_position[text];
+  }
+  return text < frame_texts.is_library.size() && frame_texts.is_library[text] != 0;
+}
+
 void Process::resolve_frames() {
   // The tables may grow, or even be cleared, while the host makes a text.
   for (; frame_texts.path_count < paths.size(); ++frame_texts.path_count) {
@@ -163,9 +185,12 @@ void Process::resolve_frames() {
     const uint32_t before = epoch;
     const std::string text = hooks.frame_text(position);
     if (epoch != before) return resolve_frames();
+    const bool is_library = hooks.is_library_frame(position);
+    if (epoch != before) return resolve_frames();
     if (position >= frame_texts.by_position.size())
       frame_texts.by_position.resize(position + 1, kUnknownText);
     frame_texts.by_position[position] = names.intern(text);
+    frame_texts.mark(frame_texts.by_position[position], is_library);
   }
 }
 
@@ -210,6 +235,20 @@ void Process::remove_session(HostBooking& session) {
   for (ThreadState* thread : threads.live()) thread->forget_published();
 }
 
+bool Process::has_active(bool (*is_it)(ContextKind)) const {
+  return std::ranges::any_of(active_sessions,
+                             [&](const HostBooking* session) { return is_it(session->context()); });
+}
+
+ContextId (*Process::choose_capture() const)() {
+  if (!has_active(is_framework)) return hooks.capture_launch;
+  if (!has_active(is_python)) return hooks.capture_framework;
+  return [] {
+    const ContextId python = process.hooks.capture_launch();
+    return process.contexts.pair(process.hooks.capture_framework(), python);
+  };
+}
+
 void Process::update_active() {
   active_sessions.clear();
   needs_clock = false;
@@ -218,7 +257,9 @@ void Process::update_active() {
     active_sessions.push_back(session);
     needs_clock = needs_clock || session->data() == DataKind::kTrace;
   }
+  capture.store(choose_capture(), std::memory_order_relaxed);
   ranges.follow_sessions(active_sessions);
+  hooks.follow_sessions();
 }
 
 void Process::reset_after_fork() {
@@ -233,6 +274,7 @@ void Process::reset_after_fork() {
   ++epoch;
   ++fork_count;
   captured_metrics.reset_after_fork();
+  contexts.reset_after_fork();
   threads.forget_others();
   ranges.reset_after_fork();
   if (this_thread == nullptr) return;

@@ -24,6 +24,7 @@
 namespace proton {
 
 class HostBooking;
+enum class ContextKind : uint8_t;
 
 /// What a backend that reads metric values from devices is told: where one belongs, or that it is
 /// of no use. Null: no backend does.
@@ -33,17 +34,22 @@ struct ValueHooks {
   CorrelationId (*last_launch)() noexcept;  // of the calling thread
 };
 
-/// What the core asks of its host (Python, or a test). All but `capture_launch`, `holds_lock` and
-/// `schedule_reap` are called under the GIL.
+/// What the core asks of its host (Python, or a test). All but `capture_launch`,
+/// `capture_framework`, `holds_lock` and `schedule_reap` are called under the GIL.
 struct HostHooks {
   NameId (*intern)(void* name);                   // of a host string, in Process::names
   void (*release)(void* object);                  // end a counted reference
   std::string (*frame_text)(uint32_t position);   // `file:line@function`
+  bool (*is_library_frame)(uint32_t position);    // of code that is not the program's own
   PathId (*capture_frames)(ThreadState& thread);  // path of the calling thread's Python frames
   ContextId (*capture_launch)();  // any thread: frames, state and launch metadata of the caller
-  bool (*holds_lock)();           // any thread: whether it holds the GIL
-  void (*schedule_reap)();        // any thread: have ThreadTable::reap called soon
+  /// The same for sessions that record a framework: scopes, frames, modules, operators.
+  ContextId (*capture_framework)();
+  bool (*holds_lock)();     // any thread: whether it holds the GIL
+  void (*schedule_reap)();  // any thread: have ThreadTable::reap called soon
   void (*release_thread)(void* host_part);
+  void (*follow_sessions)();  // others are active now
+  void (*drain_operators)();  // hand their sums to the active sessions
   void (*clear_names)();  // forget what is cached about names and frames: their tables are cleared
 };
 
@@ -83,13 +89,21 @@ struct Process {
   std::atomic<FindCode> find_code{nullptr};  // of whoever keeps loaded modules; null: nobody
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
-  bool needs_clock = false;                 // a trace session is active
+  bool needs_clock = false;  // a trace session is active
+  /// Any thread: where a launch belongs, for sessions whose paths have frames.
+  std::atomic<ContextId (*)()> capture{nullptr};
   std::vector<HostBooking*> open_sessions;  // between construction and close
   std::vector<HostBooking*> active_sessions;
   std::vector<uint8_t> invalid_names;  // by NameId: 1 where text was replaced
   struct FrameTexts {
     std::vector<NameId> by_position;  // kUnknownText: not asked for yet
+    std::vector<uint8_t> is_library;  // by NameId of such a text
     size_t path_count = 0;            // of paths whose frames are there
+    void mark(NameId text, bool is_of_library) {
+      if (!is_of_library) return;
+      if (text >= is_library.size()) is_library.resize(text + 1);
+      is_library[text] = 1;
+    }
   } frame_texts;
   struct Entries {
     ScopeEntry* free = nullptr;      // pool
@@ -104,6 +118,15 @@ struct Process {
   /// scopes, and those count in sessions.
   void resolve_frames();
 
+  /// Whether a frame is a Python frame of a library; its text is known.
+  bool is_library(FrameId frame) const;
+
+  /// What libraries and frameworks did so far, to the active sessions.
+  void drain() {
+    ranges.drain();
+    hooks.drain_operators();
+  }
+
   /// The name of a path's last frame. That of a Python frame is asked for unless it is resolved.
   std::string frame_name(FrameId frame) const;
 
@@ -116,10 +139,15 @@ struct Process {
   void add_session(HostBooking& session);
   void remove_session(HostBooking& session);  // the last one out clears the tables
   void update_active();                       // after a session was activated or deactivated
+  /// Whether an active session has a kind that `is_it` is true of.
+  bool has_active(bool (*is_it)(ContextKind)) const;
 
   /// In a forked child, safe in a pthread_atfork handler: sessions and stacks of the parent are
   /// forgotten, not released.
   void reset_after_fork();
+
+ private:
+  ContextId (*choose_capture() const)();
 };
 
 /// Never destroyed: threads may outlive main.

@@ -109,11 +109,12 @@ NameId RangeTable::intern(std::string_view name) {
   return names_.intern(name);
 }
 
-ContextId RangeTable::child(ContextId parent, NameId name) {
+ContextId RangeTable::child(ContextId parent, NameId name, FrameKind kind) {
+  const FrameId frame = FrameId::named(kind, name);
   std::lock_guard lock(mutex_);
   if (rows_.size() >= kRangeBit - 1) return parent;
-  const auto make = [&] { return Row{parent, name, kRootPath}; };
-  return index_.row_of(pair_key(parent, name), rows_, make) | kRangeBit;
+  const auto make = [&] { return Row{parent, frame, kRootPath}; };
+  return index_.row_of(pair_key(parent, frame.bits()), rows_, make) | kRangeBit;
 }
 
 uint32_t RangeTable::epoch() const {
@@ -132,8 +133,9 @@ PathId RangeTable::path_locked(ContextId context) const {
 void RangeTable::resolve_locked(size_t count) {
   for (; resolved_ < count; ++resolved_) {
     Row& row = rows_[resolved_];
-    const NameId name = process.names.intern(names_.text(row.name));
-    row.path = process.paths.child(path_locked(row.parent), FrameId::scope(name));
+    const NameId name = process.names.intern(names_.text(row.frame.number()));
+    const FrameId frame = FrameId::named(row.frame.kind(), name);
+    row.path = process.paths.child(path_locked(row.parent), frame);
   }
 }
 

@@ -15,18 +15,20 @@
 #include "base/key_index.h"
 #include "base/string_table.h"
 #include "model/ids.h"
+#include "session/scopes/path_table.h"
 
 namespace proton {
 
-/// Where ranges stand: contexts as (parent context, name), made on any thread without the GIL and
-/// turned into paths under it. One lock for all threads; each thread keeps what it has seen, so
-/// that only a first use comes here.
+/// Where ranges stand: contexts as (parent context, frame), made on any thread without the GIL and
+/// turned into paths under it. Operators of frameworks stand here too. One lock for all threads;
+/// each thread keeps what it has seen, so that only a first use comes here.
 class RangeTable {
  public:
   // Any thread
   NameId intern(std::string_view name);
-  /// The context of a range below `parent`, which is a path or a range.
-  ContextId child(ContextId parent, NameId name);
+  /// The context of a range below `parent`, which is a path or a range; of an operator or a marker
+  /// of backward work, where `kind` says so.
+  ContextId child(ContextId parent, NameId name, FrameKind kind = FrameKind::kScope);
   /// Counts clearings: ids of an earlier one are void.
   uint32_t epoch() const;
 
@@ -44,7 +46,7 @@ class RangeTable {
  private:
   struct Row {
     ContextId parent;
-    NameId name;
+    FrameId frame;  // its number is of `names_`
     PathId path;
   };
   PathId path_locked(ContextId context) const;
@@ -52,7 +54,7 @@ class RangeTable {
 
   mutable std::mutex mutex_;
   StringTable names_;
-  KeyIndex index_;         // (parent, name) -> row
+  KeyIndex index_;         // (parent, frame) -> row
   std::vector<Row> rows_;  // parents first
   size_t resolved_ = 0;    // rows before this one have their path
   uint32_t epoch_ = 1;

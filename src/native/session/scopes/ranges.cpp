@@ -192,6 +192,10 @@ void Ranges::mark(const RangeStart& start) noexcept {
   });
 }
 
+ContextId Ranges::below(ContextId parent, FrameKind kind, std::string_view name) noexcept {
+  return guarded(parent, [&] { return table_.child(parent, table_.intern(name), kind); });
+}
+
 void Ranges::note_first_use(ContextId context) {
   {
     std::lock_guard lock(mutex_);
@@ -254,7 +258,7 @@ void Ranges::drain_first_uses() {
   for (const ContextId context : seen) {
     const PathId path = table_.path(context);
     for (HostBooking* session : process.active_sessions) {
-      if (session->context() == ContextKind::kShadow) session->add_path(path);
+      if (session->context() != ContextKind::kPython) session->add_path(path);
     }
   }
 }

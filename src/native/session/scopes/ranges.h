@@ -30,6 +30,9 @@ class Ranges {
   void mark(const RangeStart& start) noexcept;
   bool keeps_spans() const { return keeps_spans_.load(std::memory_order_relaxed); }
 
+  /// The context of an operator, or of a marker of backward work.
+  ContextId below(ContextId parent, FrameKind kind, std::string_view name) noexcept;
+
   // Under the GIL
   /// The path of a range's context; of any other, itself.
   PathId path(ContextId context) { return table_.path(context); }

@@ -79,13 +79,14 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   if (metrics.device().empty() || process.values.commit == nullptr) return;
   const std::vector<ValueTarget> targets = active_targets(entry.scope_id);
   const PathId shadow = in_state(path_of(&entry), stack);
-  const bool with_frames = std::any_of(
-      process.active_sessions.begin(), process.active_sessions.end(),
-      [](const HostBooking* session) { return session->context() == ContextKind::kPython; });
+  // Sessions that record a framework have their scopes where those of kind `shadow` have them.
+  const bool with_frames = process.has_active(is_python);
+  const bool with_framework = process.has_active(is_framework);
   for (const DeviceSample& sample : metrics.device()) {
     ValuePlace place = place_of(sample);
     place.shadow = shadow;
-    place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : PathId{kRootPath};
+    place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : shadow;
+    if (with_framework) place.python = process.contexts.pair(shadow, place.python);
     process.values.commit(sample.id, place, targets);
   }
 }
@@ -227,7 +228,12 @@ PathId scope_path(const ThreadState& thread, const ContextStack& stack) {
                                             : with_ranges(*lead, effective_top(thread, stack));
 }
 
-PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames) {
+PathId launch_path(ThreadState& thread, const ContextStack& stack, ContextKind context) {
+  if (is_framework(context)) {
+    const PathId path = process.contexts.path(process.hooks.capture_framework());
+    return path >= kUnknownContext ? kRootPath : process.ranges.path(path);
+  }
+  const bool with_frames = context == ContextKind::kPython;
   const PathId path =
       with_frames ? process.hooks.capture_frames(thread) : scope_path(thread, stack);
   if (stack.state == nullptr && stack.top == nullptr) {
@@ -240,7 +246,7 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
 ContextSource context_source() {
   return {
       current_context_unlocked,
-      []() noexcept { return process.hooks.capture_launch(); },
+      []() noexcept { return process.capture.load(std::memory_order_relaxed)(); },
       current_thread_number,
       []() noexcept { return process.epoch.load(std::memory_order_relaxed); },
       is_with_lead_unlocked,

@@ -7,6 +7,7 @@
 
 #include "model/event_sink.h"
 #include "session/scopes/context_stack.h"
+#include "session/scopes/host_booking.h"
 #include "session/scopes/process.h"
 
 namespace proton {
@@ -26,8 +27,8 @@ ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
 /// The path of the innermost scope or range of the thread, or else of the lead's.
 PathId scope_path(const ThreadState& thread, const ContextStack& stack);
 
-/// The path of the thread's work: scopes (or Python frames), then the state.
-PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames);
+/// The path of the thread's work in a session of this kind, with the state.
+PathId launch_path(ThreadState& thread, const ContextStack& stack, ContextKind context);
 
 /// `path`, with a frame for the innermost state of the stack, or for the state of that name.
 PathId path_with_state(PathId path, const ContextStack& stack);

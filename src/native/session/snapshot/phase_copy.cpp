@@ -39,7 +39,7 @@ void PhaseCopy::copy_device_part() {
 }
 
 void PhaseCopy::copy_host_part(Value::Map header) {
-  process.ranges.drain();
+  process.drain();
   process.ranges.resolve_all();
   samples.copy_host_part();  // may run code of the program's
   process.resolve_frames();  // so may this, last: later paths would lack their texts
@@ -75,6 +75,13 @@ void PhaseCopy::copy_paths() {
   paths = process.paths.rows();
   names = process.names.texts();
   frame_texts = process.frame_texts.by_position;
+  is_library_text = process.frame_texts.is_library;
+}
+
+bool PhaseCopy::is_library(FrameId frame) const {
+  if (frame.kind() != FrameKind::kPython) return false;
+  const NameId text = frame.is_position() ? frame_texts[frame.number()] : frame.number();
+  return text < is_library_text.size() && is_library_text[text] != 0;
 }
 
 /// Puts reads where work for metrics stands: in that state, of the owner's path.

@@ -13,6 +13,7 @@
 #include "session/metrics/metric_names.h"
 #include "session/samples/sample_copy.h"
 #include "session/scopes/path_table.h"
+#include "session/snapshot/frame_filter.h"
 #include "session/snapshot/kernel_details.h"
 
 namespace proton {
@@ -32,6 +33,8 @@ class PhaseCopy {
   void copy_host_part(Value::Map header);
 
   std::string frame_name(FrameId frame) const;
+  bool is_library(FrameId frame) const;
+  FrameFilter filter() const { return FrameFilter(session_.host.context()); }
   const KernelEntry& kernel(uint32_t number) const { return samples.kernels[number]; }
   const std::string& kernel_name(NameId name) const { return samples.kernel_names[name]; }
   const SeenDevice& device(uint32_t number) const { return samples.devices[number].seen; }
@@ -52,7 +55,8 @@ class PhaseCopy {
   std::vector<MetricCell> scope_metrics;  // with those of open scopes
   std::vector<PathTable::Row> paths;
   StringTexts names;
-  std::vector<NameId> frame_texts;  // by position
+  std::vector<NameId> frame_texts;       // by position
+  std::vector<uint8_t> is_library_text;  // by name
   std::vector<MetricName> metric_names;
   std::vector<std::optional<SmLimits>> limits;  // by device
   Summary summary;

@@ -400,7 +400,8 @@ class TraceBuilder {
   TraceLog log_;
   TraceLanes lanes_;
   TraceTexts texts_{log_.strings};
-  TracePaths paths_{log_.paths, texts_, source_.tables.places};
+  TracePaths paths_{log_.paths, texts_, source_.tables.places,
+                    FrameFilter(source_.session.host.context())};
   TraceNames names_{source_.tables, log_, texts_};
   TraceAttributes attributes_{source_, log_.attributes};
   TimedRuns timed_{source_.device};
@@ -441,7 +442,7 @@ TraceLog take_trace(const Session& session, int phase, const ReportLimits& limit
       session.find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
   const auto host = session.host.find_phase(phase);
   SampleCopy samples(session, device);
-  process.ranges.drain();
+  process.drain();
   process.ranges.resolve_all();
   process.threads.reap();  // scopes of threads that ended are not open
   samples.copy_device_part();

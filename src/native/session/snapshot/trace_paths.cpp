@@ -27,18 +27,20 @@ const TracePaths::Captured& TracePaths::of_captured(PlaceId place) {
 TracePaths::Captured TracePaths::make_captured(const CapturedPlace& place) {
   uint32_t at = child(of_path(place.replay), texts_.intern(kCapturedAt));
   Captured made = {at, {at}};
-  const auto go_down = [&](uint32_t text, bool is_drawn) {
-    made.path = at = child(at, text);
+  const auto go_down = [&](uint32_t below, bool is_drawn) {
+    made.path = at = below;
     if (is_drawn) made.scopes.push_back(at);
   };
   if (!place.is_seen()) {
-    go_down(texts_.intern(kUnknownCapture), true);
-    if (place.graph() != 0) go_down(texts_.intern(place.graph_name()), true);
+    go_down(child(at, texts_.intern(kUnknownCapture)), true);
+    if (place.graph() != 0) go_down(child(at, texts_.intern(place.graph_name())), true);
     return made;
   }
   const std::vector<FrameId> frames = process.paths.frames(process.ranges.path(place.capture));
+  FrameId above;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    go_down(texts_.intern_frame(*frame), frame->kind() == FrameKind::kScope);
+    go_down(below(at, *frame, above), frame->kind() == FrameKind::kScope);
+    above = *frame;
   }
   return made;
 }
@@ -53,10 +55,19 @@ uint32_t TracePaths::of_path(PathId path) {
   }
   uint32_t at = path == kRootPath ? 0 : of_paths_.at(path);
   for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
-    at = child(at, texts_.intern_frame(process.paths.frame(*it)));
+    at = below(at, process.paths.frame(*it), process.paths.frame(process.paths.parent(*it)));
     of_paths_.emplace(*it, at);
   }
   return at;
+}
+
+uint32_t TracePaths::below(uint32_t at, FrameId frame, FrameId above) {
+  if (filter_.hides(frame, above, process.is_library(frame))) return at;
+  const uint32_t text = texts_.intern_frame(frame);
+  // A wrapper and the module in it have one name.
+  const bool is_repeated = filter_.is_active() && frame.kind() == FrameKind::kModule &&
+                           paths_[at].name == texts_.at(text);
+  return is_repeated ? at : child(at, text);
 }
 
 uint32_t TracePaths::child(uint32_t parent, uint32_t text) {

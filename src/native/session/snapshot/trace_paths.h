@@ -18,6 +18,7 @@
 #include "session/booking/device_tables.h"
 #include "session/scopes/path_table.h"
 #include "session/scopes/thread_state.h"
+#include "session/snapshot/frame_filter.h"
 
 namespace proton {
 
@@ -46,8 +47,9 @@ class TracePaths {
     std::vector<uint32_t> scopes = {};
   };
 
-  TracePaths(std::vector<TracePath>& paths, TraceTexts& texts, const CapturedPlaces& places)
-      : paths_(paths), texts_(texts), places_(places) {
+  TracePaths(std::vector<TracePath>& paths, TraceTexts& texts, const CapturedPlaces& places,
+             FrameFilter filter)
+      : paths_(paths), texts_(texts), places_(places), filter_(filter) {
     paths_.push_back({0, texts_.at(texts_.intern("ROOT"))});
   }
 
@@ -62,10 +64,13 @@ class TracePaths {
 
  private:
   Captured make_captured(const CapturedPlace& place);
+  /// The path of a frame that stands below `above`, which `at` is of; `at` where it is left out.
+  uint32_t below(uint32_t at, FrameId frame, FrameId above);
 
   std::vector<TracePath>& paths_;
   TraceTexts& texts_;
   const CapturedPlaces& places_;
+  const FrameFilter filter_;
   std::unordered_map<PlaceId, Captured> captured_;
   std::unordered_map<PathId, uint32_t> of_paths_;
   KeyIndex children_;

@@ -17,7 +17,8 @@ namespace proton {
 
 class TreeRows {
  public:
-  TreeRows(const PhaseCopy& copy, CallTree& tree) : copy_(copy), tree_(tree) {
+  TreeRows(const PhaseCopy& copy, CallTree& tree)
+      : copy_(copy), tree_(tree), filter_(copy.filter()) {
     tree_.nodes.reserve(copy.seen.size() + copy.rows.size() + 1);
     tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot});
     row_of_path_.assign(copy.paths.size(), kUnknown);
@@ -34,7 +35,8 @@ class TreeRows {
     }
     uint32_t row = row_of_path_[path];
     for (auto it = missing_.rbegin(); it != missing_.rend(); ++it) {
-      row = child(row, label_of_frame(copy_.paths[*it].frame));
+      const auto& [parent, frame, depth] = copy_.paths[*it];
+      row = below(row, frame, copy_.paths[parent].frame);
       row_of_path_[*it] = row;
     }
     return row;
@@ -57,8 +59,10 @@ class TreeRows {
       row = child(row, label_of_text(kUnknownCapture));
       if (captured.graph() != 0) row = child(row, label_of_text(captured.graph_name()));
     }
+    FrameId above;
     for (auto it = frames.rbegin(); it != frames.rend(); ++it) {
-      row = child(row, label_of_frame(*it));
+      row = below(row, *it, above);
+      above = *it;
     }
     *known = row;
     return row;
@@ -99,6 +103,16 @@ class TreeRows {
  private:
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
+  /// The row of a frame that stands below `above`, which `row` is of; `row` where it is left out.
+  uint32_t below(uint32_t row, FrameId frame, FrameId above) {
+    if (filter_.is_active() && filter_.hides(frame, above, copy_.is_library(frame))) return row;
+    const uint32_t label = label_of_frame(frame);
+    // A wrapper and the module in it have one name.
+    const bool is_repeated = filter_.is_active() && frame.kind() == FrameKind::kModule &&
+                             tree_.nodes[row].name == labels_[label].name;
+    return is_repeated ? row : child(row, label);
+  }
+
   /// What tells rows below one parent apart: equal text of one kind (and device) is one label.
   struct Label {
     const std::string* name;
@@ -133,6 +147,7 @@ class TreeRows {
 
   const PhaseCopy& copy_;
   CallTree& tree_;
+  const FrameFilter filter_;
   KeyIndex rows_;  // (parent row, label) -> row
   std::vector<uint32_t> row_of_path_;
   std::vector<PathId> missing_;  // reused by row_of

@@ -9,32 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from proton.analysis.select import Mask
 from proton.model.frame import Frame, FrameKind
+from proton.model.library_files import is_library_file
 from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 
 # Traces know frames by names only: `file:12@function`, in those of torch `file(12): function`.
 _FRAME = re.compile(r"(?s)(?P<file>.+?)(?::(?P<line>\d+)@.+|\((?P<at>\d+)\): .+)")
-
-# A file is a library's by where it lies. torch, Triton and Proton run from source trees as well:
-# there the folders tell that a program is unlikely to have in this order.
-_LIBRARY = re.compile(
-    r"(?:.*/)?(?:"
-    r"(?:site|dist)-packages/"
-    r"|lib(?:32|64)?/(?:python|pypy)\d[.\d]*t?/"  # the standard library
-    r"|python\d\d+t?(?:/lib|\.zip)/"  # the same on Windows, and packed
-    r"|torchinductor_[^/]*/"  # what torch.compile wrote, and the same in a folder of another name
-    r"|(?P<hash>[a-z2-7]{2})/c(?P=hash)[a-z2-7]{49}\.py"
-    r"|triton/(?:backends|compiler|language|profiler|runtime)/|triton/knobs\.py"
-    r"|torch/(?:_[a-z]\w*(?:/|\.py)|(?:autograd|fx|optim)/|nn/(?:modules/|functional\.py))"
-    r"|src/proton/(?:backends|cli|inkernel|runtime)/"
-    r").*"
-    r"|<(?:frozen |eval_with_key>|decorator-gen-|__array_function__ |attrs generated ).*",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 def is_library(frame: Frame) -> bool:
@@ -43,7 +26,7 @@ def is_library(frame: Frame) -> bool:
     Scopes, kernels and lines inside of kernels are none, whoever wrote them.
     """
     file = python_file(frame)
-    return file is not None and _is_library_file(file)
+    return file is not None and is_library_file(file)
 
 
 def python_file(frame: Frame) -> str | None:
@@ -85,8 +68,3 @@ def library_rows(tree: Tree, kind_of: Callable[[str], MetricKind]) -> Mask:
                 inclusive[metric] = kind_of(metric) is MetricKind.INCLUSIVE
         mask[row] = all(inclusive[metric] for metric in own)
     return mask
-
-
-@cache
-def _is_library_file(file: str) -> bool:
-    return _LIBRARY.fullmatch(file.replace("\\", "/")) is not None
