@@ -298,7 +298,7 @@ def test_the_other_kind_of_data_is_refused(make_session: MakeSession) -> None:
 def test_unknown_words_are_refused_with_the_choices(session: Session) -> None:
     with pytest.raises(UsageError, match="unknown output format 'xml'; choose one of 'chrome"):
         session.serialize("xml", 0, {})
-    with pytest.raises(UsageError, match="unknown context 'x'; choose one of 'python', 'shadow'"):
+    with pytest.raises(UsageError, match="unknown context 'x'; choose one of 'blame', 'ops', "):
         Session(1, context="x", data="tree")
     with pytest.raises(UsageError, match="unknown data 'x'; choose one of 'trace', 'tree'"):
         Session(1, context="shadow", data="x")
