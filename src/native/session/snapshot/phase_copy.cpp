@@ -19,7 +19,8 @@ PhaseCopy::PhaseCopy(const Session& session, int phase)
 
 PhaseCopy::PhaseCopy(const Session& session, int phase,
                      std::shared_ptr<const DevicePhase> device_phase)
-    : samples(session, device_phase),
+    : filter(session.host.context()),
+      samples(session, device_phase),
       session_(session),
       device_phase_(std::move(device_phase)),
       host_phase_(session.host.find_phase(phase)) {}

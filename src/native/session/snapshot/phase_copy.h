@@ -34,7 +34,6 @@ class PhaseCopy {
 
   std::string frame_name(FrameId frame) const;
   bool is_library(FrameId frame) const;
-  FrameFilter filter() const { return FrameFilter(session_.host.context()); }
   const KernelEntry& kernel(uint32_t number) const { return samples.kernels[number]; }
   const std::string& kernel_name(NameId name) const { return samples.kernel_names[name]; }
   const SeenDevice& device(uint32_t number) const { return samples.devices[number].seen; }
@@ -42,6 +41,7 @@ class PhaseCopy {
     return samples.captured_places[place & ~kLaunchBit];
   }
 
+  const FrameFilter filter;
   SampleCopy samples;  // with kernels, devices and captured places
   // device part
   std::vector<MetricCell> kernel_metrics;

@@ -17,8 +17,7 @@ namespace proton {
 
 class TreeRows {
  public:
-  TreeRows(const PhaseCopy& copy, CallTree& tree)
-      : copy_(copy), tree_(tree), filter_(copy.filter()) {
+  TreeRows(const PhaseCopy& copy, CallTree& tree) : copy_(copy), tree_(tree), filter_(copy.filter) {
     tree_.nodes.reserve(copy.seen.size() + copy.rows.size() + 1);
     tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot});
     row_of_path_.assign(copy.paths.size(), kUnknown);
