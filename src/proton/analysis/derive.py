@@ -23,7 +23,15 @@ from proton.analysis.measurements import (
     unknown_metric,
     whole_of,
 )
-from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
+from proton.analysis.roofline import (
+    BYTES,
+    PLAIN_FLOPS,
+    WIDTH_METRICS,
+    Roof,
+    bound_by,
+    flops_of,
+    roof_of,
+)
 from proton.analysis.spread import (
     LAUNCH,
     RANK_TIMES,
@@ -56,7 +64,7 @@ RATES = {
 }
 
 _RATE = re.compile(r"(?P<scale>|g|t)(?P<what>flop|byte)(?P<width>|8|16|32|64)/s")
-_SOURCES = ("time", "cpu_time", COUNT, BYTES, "flops", *(metric for _, metric in WIDTH_METRICS))
+_SOURCES = ("time", "cpu_time", COUNT, BYTES, PLAIN_FLOPS, *(metric for _, metric in WIDTH_METRICS))
 _SCALES = {"": 1.0, "g": 1e9, "t": 1e12}
 
 
@@ -116,7 +124,7 @@ def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
     ]
     widths = [metric for _, metric in WIDTH_METRICS if metric in available]
     amounts = [f"flop{metric[5:]}" for metric in widths]
-    if "flops" in available or widths:
+    if PLAIN_FLOPS in available or widths:
         amounts.insert(0, "flop")
     if BYTES in available:
         amounts.append("byte")
@@ -347,18 +355,18 @@ def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:
 
 
 def _flops(source: _Source, word: str, width: str) -> list[float | None]:
-    """Operations of one width; with no width asked for, `flops` or else those of all widths."""
-    if width or "flops" in source.available:
+    """Operations of one width; with no width asked for, what `flops_of` says of each context."""
+    if width:
         return source.numbers(source.find(f"flops{width}", word))
-    found = [metric for _, metric in WIDTH_METRICS if metric in source.available]
+    names = (PLAIN_FLOPS, *(metric for _, metric in WIDTH_METRICS))
+    found = [metric for metric in names if metric in source.available]
     if not found:
         raise source.missing(word, "'flops' (or 'flops8' to 'flops64')")
-    sums: list[float | None] = [None] * len(source.tree)
-    for metric in found:
-        for row, value in enumerate(source.numbers(metric)):
-            if value is not None:
-                sums[row] = value + (sums[row] or 0.0)
-    return sums
+    amounts = [flops_of(own) for own in source.tree.own]
+    amounts[0] = amounts[0] or None  # the root's zero only says that they are inclusive
+    if kind_of(source.profile, found[0]) is MetricKind.INCLUSIVE:
+        source.tree.add_upwards(amounts)
+    return amounts
 
 
 def _roofline(source: _Source, word: str) -> Column:

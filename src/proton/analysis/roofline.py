@@ -24,7 +24,8 @@ DECLARED = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))  # what 
 
 COMPUTE, MEMORY = "compute", "memory"
 PLAIN_FLOPS = "flops"  # of no stated width: no peak to hold it against
-_WORK = {BYTES, PLAIN_FLOPS, *(metric for _, metric in WIDTH_METRICS)}
+_FLOPS = frozenset((PLAIN_FLOPS, *(metric for _, metric in WIDTH_METRICS)))
+_WORK = {BYTES, *_FLOPS}
 UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
 
 
@@ -73,6 +74,18 @@ def roof_of(profile: TreeProfile) -> Roof:
 def _lacks_width(own: Metrics) -> bool:
     """Whether operations were declared, but not of what."""
     return bool(own.get(PLAIN_FLOPS)) and not any(metric in own for _, metric in WIDTH_METRICS)
+
+
+def flops_of(own: Metrics) -> float | None:
+    """All operations of a context: as declared without a width, or else those of all widths."""
+    if _FLOPS.isdisjoint(own):
+        return None
+    plain = own.get(PLAIN_FLOPS)
+    if isinstance(plain, (int, float)) and plain:
+        return plain
+    amounts = [own.get(metric) for metric in _FLOPS]
+    known = [amount for amount in amounts if isinstance(amount, (int, float))]
+    return sum(known) if known else None
 
 
 def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
@@ -139,20 +152,13 @@ class Dot:
     time_ns: float = 0.0
     count: float | None = None
     bytes: float | None = None
-    plain_flops: float | None = None
+    flops: float | None = None  # all operations
     flops_by_width: dict[int, float] = field(default_factory=dict)
     flops_s: float | None = None  # least time by flops, in seconds
     bytes_s: float | None = None
     least_s: float = 0.0
     is_unknown: bool = False  # the peak of some of its work is not known
     lacks_width: bool = False  # some of its flops have no width
-
-    @property
-    def flops(self) -> float | None:
-        """All operations: as declared, or else those of all widths."""
-        if self.plain_flops is not None:
-            return self.plain_flops
-        return sum(self.flops_by_width.values()) if self.flops_by_width else None
 
     @property
     def width(self) -> int | None:
@@ -163,8 +169,7 @@ class Dot:
     @property
     def intensity(self) -> float | None:
         """FLOP/byte."""
-        flops = self.flops
-        return None if flops is None or not self.bytes else flops / self.bytes
+        return None if self.flops is None or not self.bytes else self.flops / self.bytes
 
     @property
     def least_ns(self) -> float | None:
@@ -220,8 +225,8 @@ def _add_work(dot: Dot, own: Metrics, peaks: Peaks) -> None:
             dot.flops_by_width[width] = amount + dot.flops_by_width.get(width, 0.0)
     if isinstance(amount := own.get(BYTES), (int, float)):
         dot.bytes = amount + (dot.bytes or 0.0)
-    if isinstance(amount := own.get(PLAIN_FLOPS), (int, float)):
-        dot.plain_flops = amount + (dot.plain_flops or 0.0)
+    if (amount := flops_of(own)) is not None:
+        dot.flops = amount + (dot.flops or 0.0)
     dot.lacks_width |= _lacks_width(own)
     by_flops, by_bytes = peaks.least_times(dot.device, own)
     if by_flops is UNKNOWN or by_bytes is UNKNOWN:

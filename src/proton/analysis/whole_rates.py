@@ -5,7 +5,7 @@ Page and digest say the same because both ask here.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from proton.analysis.measurements import whole_of
@@ -13,14 +13,14 @@ from proton.analysis.roofline import (
     BYTES,
     DECLARED,
     PLAIN_FLOPS,
-    WIDTH_METRICS,
     bound_by,
     dots_of,
+    flops_of,
     headroom_of,
     roof_of,
 )
 from proton.model.frame import FrameKind
-from proton.model.metric import TIME_NS
+from proton.model.metric import TIME_NS, Metrics, MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
@@ -62,7 +62,9 @@ def whole_rates(profile: TreeProfile) -> Rates:
     worked = _spent_ns(tree, {*DECLARED, PLAIN_FLOPS}) / time_ns
     least_s = None if roof.is_unknown[0] or declared < TELLING else roof.least_s[0]
     is_partial = least_s is not None and (declared < _WHOLE or roof.lacks_width[0])
-    flops, moved = (_flops(tree), _sum(tree, BYTES)) if worked >= TELLING else (None, None)
+    is_telling = worked >= TELLING
+    flops = _sum(tree, flops_of) if is_telling else None
+    moved = _sum(tree, lambda own: own.get(BYTES)) if is_telling else None
     is_bound = least_s is not None and not roof.lacks_width[0]
     return Rates(
         flop_per_s=None if flops is None else flops * 1e9 / time_ns,
@@ -89,20 +91,12 @@ def peak_remark(*, is_unknown: bool, lacks_width: bool, is_declared: bool) -> st
     return "" if is_declared else NO_WORK
 
 
-def _flops(tree: Tree) -> float | None:
-    """Operations of kernels: those that were given without a width, or else those of all widths."""
-    if (known := _sum(tree, PLAIN_FLOPS)) is not None:
-        return known
-    amounts = [amount for _, name in WIDTH_METRICS if (amount := _sum(tree, name)) is not None]
-    return sum(amounts) if amounts else None
-
-
-def _sum(tree: Tree, metric: str) -> float | None:
-    """`metric` of all that is no copy."""
+def _sum(tree: Tree, amount_of: Callable[[Metrics], MetricValue | None]) -> float | None:
+    """What `amount_of` says of all that is no copy, added up."""
     found = [
         value
         for frame, own in zip(tree.frames[1:], tree.own[1:], strict=True)
-        if frame.kind is not FrameKind.COPY and isinstance(value := own.get(metric), (int, float))
+        if frame.kind is not FrameKind.COPY and isinstance(value := amount_of(own), (int, float))
     ]
     return sum(found) if found else None
 

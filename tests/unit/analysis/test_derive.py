@@ -77,6 +77,15 @@ def test_flops_without_a_width_are_those_of_all_widths(make_profile: MakeProfile
     assert values(make_profile(rows), "gflop/s")[1] == pytest.approx(2000.0)
 
 
+def test_kernels_with_and_without_a_width_are_both_counted(make_profile: MakeProfile) -> None:
+    rows = [
+        (0, "ROOT", {"flops": 0}),
+        (1, "plain", {**KERNEL, "flops": 1e9}),
+        (1, "wide", {**KERNEL, "flops32": 3e9}),
+    ]
+    assert values(make_profile(rows), "gflop/s") == pytest.approx([1000.0, 500.0, 1500.0])
+
+
 def test_flops_without_a_width_are_taken_as_given(make_profile: MakeProfile) -> None:
     rows = [(0, "ROOT", {}), (1, "k", {**KERNEL, "flops": 1e9, "flops8": 3e9})]
     assert values(make_profile(rows), "gflop/s")[1] == pytest.approx(500.0)

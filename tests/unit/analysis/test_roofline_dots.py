@@ -73,6 +73,16 @@ def test_work_of_no_stated_width_has_a_rate_and_no_roof() -> None:
     assert (dot.flops, dot.width, dot.least_ns, dot.bound) == (50.0, None, None, None)
 
 
+def test_contexts_of_a_name_count_with_and_without_a_width() -> None:
+    rows: list[Row] = [
+        (0, "ROOT", {}),
+        (1, "k", kernel(10, flops=50.0)),
+        (1, "k", kernel(10, flops32=30.0)),
+    ]
+    (dot,) = dots_of(profile_of(rows))
+    assert dot.flops == 80.0
+
+
 def test_an_unknown_device_has_no_least_time() -> None:
     rows: list[Row] = [(0, "ROOT", {}), (1, "k", kernel(10, flops16=5.0, bytes=5))]
     (dot,) = dots_of(profile_of(rows, devices=[STRANGE]))

@@ -55,6 +55,13 @@ def test_copies_are_held_against_no_roof() -> None:
     assert rates == Rates(declared_share=0.0, remark=NO_WORK)
 
 
+def test_flops_with_and_without_a_width_are_both_counted() -> None:
+    rates = whole_rates(
+        kernels({"time (ns)": 500, "flops": 1e3}, {"time (ns)": 500, "flops32": 3e3})
+    )
+    assert rates.flop_per_s == pytest.approx(4e9)
+
+
 def test_flops_without_a_width_leave_the_bound_open() -> None:
     rates = whole_rates(kernels({"time (ns)": 1000, "flops": 2.5e9, "bytes": 2_500_000}))
     assert rates.share_of_peak == pytest.approx(0.508, abs=1e-3)
