@@ -232,7 +232,7 @@ def make_parser() -> Parser:
         "come from, with their time")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--with-autotune", action="store_true", help="count what autotuning ran as part of the "
-        "program; digests, and trees on a terminal, leave it out")  # fmt: skip
+        "program; all but trees in a pipe or with -m leave it out")  # fmt: skip
     add("--json", action="store_true", help="print a digest for scripts: top kernels, scopes, "
         "losses, reasons, regions")  # fmt: skip
     add("--markdown", action="store_true", help="print the same digest for people and assistants")
@@ -273,8 +273,8 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         is_sorted=arguments.print_sorted,
         autotune=arguments.autotune,
         sort=_sort(arguments.sort, is_for_people=is_for_people),
-        without_autotune=(is_for_people or _is_digest(arguments)) and not arguments.with_autotune,
-        says_autotune=sys.stdout.isatty() and bool(metrics) and not arguments.with_autotune,
+        without_autotune=(is_for_people or _is_ours(arguments)) and not arguments.with_autotune,
+        says_autotune=sys.stdout.isatty() == bool(metrics) and not arguments.with_autotune,
         without_library=arguments.hide == "library",
         fold_numbered=_folds(arguments, is_for_people=is_for_people),
         is_for_people=is_for_people,
@@ -320,8 +320,10 @@ def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--{wanted[0]} is a digest of the whole profile; leave out --{other}")
 
 
-def _is_digest(arguments: argparse.Namespace) -> bool:
-    return bool(arguments.json or arguments.markdown)
+def _is_ours(arguments: argparse.Namespace) -> bool:
+    """Whether a view is of no other tool's shape, so that it need not be as it was recorded."""
+    views = (arguments.group_by, arguments.source, arguments.sass, arguments.regions)
+    return arguments.json or arguments.markdown or any(view is not None for view in views)
 
 
 def _refuse_beside_groups(arguments: argparse.Namespace) -> None:

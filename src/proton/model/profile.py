@@ -65,10 +65,10 @@ class Profile:
             sort_by: `"time"`, `"count"`, `"avg_time"`, `"min_time"`, `"p50_time"`, `"p99_time"`,
                 `"max_time"`, `"util"` or `"headroom"`; `"cuda_time_total"` and the other names that
                 torch.profiler has for the time of kernels mean `"time"`.
-            row_limit: How many to list; None: all.
+            row_limit: How many to list; None or -1: all.
 
         Raises:
-            UsageError: There is nothing to sort by of this name.
+            UsageError: There is nothing to sort by of this name, or `row_limit` is no number.
             FormatError: Nothing was recorded.
 
         Example:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -57,13 +58,37 @@ def test_autotuning_is_counted_where_asked_for_or_metrics_are_named(
 def test_who_names_metrics_is_told_that_autotuning_counts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = "with -m autotuning counts: it took 1 147 ms (99.6 %)"
+    said = "autotuning counts here: it took 1 147 ms (99.6 %)"
     assert said in on_terminal(monkeypatch, "-m", "time/ms,util", KERNELS).splitlines()
     assert said not in on_terminal(monkeypatch, "-m", "time/ms", "--with-autotune", KERNELS)
     assert said not in on_terminal(monkeypatch, "-m", "time/ms", GPT2)
     monkeypatch.undo()
     assert main(["-m", "time/ms", KERNELS]) == 0
     assert said not in capsys.readouterr().out
+
+
+def test_a_tree_in_a_pipe_says_that_autotuning_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "autotuning counts here: it took 1 147 ms (99.6 %)"
+    assert main([KERNELS]) == 0
+    assert said in capsys.readouterr().out.splitlines()
+    assert main(["--with-autotune", KERNELS]) == 0
+    assert said not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", [(), ("--markdown",), ("--json",)])
+def test_groups_leave_autotuning_out_in_every_form_and_say_so(
+    capsys: pytest.CaptureFixture[str], form: tuple[str, ...]
+) -> None:
+    assert main(["--group-by", "kernel", *form, KERNELS]) == 0
+    text = capsys.readouterr().out
+    if form == ("--json",):
+        table = json.loads(text)
+        assert table["autotuning"]["share"] == pytest.approx(0.996, abs=1e-3)
+        assert table["total"]["time_ns"] < 5e6
+    else:
+        assert "autotuning took 1 147 ms (99.6 %), left out; --with-autotune counts it" in text
+    assert main(["--group-by", "kernel", *form, "--with-autotune", KERNELS]) == 0
+    assert "left out" not in capsys.readouterr().out
 
 
 def test_a_list_has_no_column_of_dashes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from proton.render.text.digest_markdown import markdown_lines
 from proton.render.text.head import step_lines
 from tests.support.in_kernel import KERNEL
 from tests.support.origins import compiled_profile
-from tests.support.profiles import profile_of
+from tests.support.profiles import Row, profile_of
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -146,3 +146,14 @@ def test_lines_that_kernels_come_from_are_a_table() -> None:
     )
     assert "- `triton_red_fused_sum_1`: lines of all kernels of this name" in table
     assert "## Origins" not in markdown_lines(digest_of(replace(compiled_profile(), origins=())))
+
+
+def test_a_remark_on_many_kernels_is_said_once() -> None:
+    work = {"time (ns)": 10, "count": 1, "bytes": 5}
+    rows: list[Row] = [(0, "ROOT", {}), *((1, f"k{at}", work) for at in range(5))]
+    profile = profile_of(rows, devices=[Device("CUDA", "0", arch="99")])
+    lines = markdown_lines(digest_of(profile))
+    remarks = [
+        line for line in lines if line.endswith(": the peak rates of this device are not known")
+    ]
+    assert remarks == ["- all kernels: the peak rates of this device are not known"]

@@ -13,7 +13,7 @@ from proton.files.write import write_profile
 from proton.render.server import folder as folder_module
 from proton.render.server.folder import Facts, FolderFacts, folder_data
 from proton.render.server.site import folder_element
-from tests.support.profiles import profile_of
+from tests.support.profiles import Row, profile_of
 
 
 def write(path: str, time_ns: int = 5, count: int = 2, contexts: int = 1) -> None:
@@ -39,6 +39,16 @@ def test_device_runs_and_time_are_told(folder: Path) -> None:
     told = facts(known, folder)
     assert told["a.hatchet"] == Facts("NVIDIA H200", 1080, 88_000_000, note="")
     assert told["b.hatchet"].problem.startswith(f"{folder}/b.hatchet: not a profile")
+
+
+def test_autotuning_is_left_out(folder: Path) -> None:
+    tried, ran = {"time (ns)": 90, "count": 9}, {"time (ns)": 10, "count": 1}
+    rows: list[Row] = [(0, "ROOT", {}), (1, "<autotune>", {}), (2, "k", tried), (1, "k", ran)]
+    write_profile(profile_of(rows), "a.hatchet")
+    known = FolderFacts()
+    known.learn(find_recordings(folder), 60)
+    told = facts(known, folder)["a.hatchet"]
+    assert (told.kernels, told.time_ns) == (1, 10)
 
 
 def test_a_sound_file_in_which_nothing_was_recorded_is_no_broken_one(folder: Path) -> None:

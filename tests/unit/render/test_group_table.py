@@ -11,12 +11,13 @@ from proton.analysis.folding.work_groups import BY, By
 from proton.analysis.prepare import prepare
 from proton.errors import UsageError
 from proton.files.detect import open_profile
+from proton.model.device import INTERPRETED, Device
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.render.text.group_table import group_view
 from proton.render.text.style import Style
 from proton.render.text.view_content import ViewOptions
-from tests.support.profiles import profile_of, tree_of_kinds
+from tests.support.profiles import Row, profile_of, tree_of_kinds
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -39,6 +40,15 @@ def test_without_a_gpu_the_time_of_the_host_is_split() -> None:
     assert "GPU" not in titles
     assert "kernels" not in titles
     assert "backward" in titles
+
+
+def test_times_of_the_interpreter_say_so() -> None:
+    rows: list[Row] = [(0, "ROOT", {}), (1, "k", {"time (ns)": 9000, "count": 1})]
+    profile = profile_of(rows, devices=[Device("CPU", "0", arch=INTERPRETED)])
+    lines = group_view(profile, "kernel", ViewOptions(), Style())
+    (titles,) = [line for line in lines if line.startswith("kernel")]
+    assert "time (interpreted) ns" in titles
+    assert "GPU" not in titles
 
 
 @pytest.mark.parametrize("by", BY)

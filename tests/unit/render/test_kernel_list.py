@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
+from proton.model.device import INTERPRETED, Device
 from proton.profile_table import table_of
 from proton.render.text.kernel_list import SORTS, kernel_list
 from tests.support.profiles import Row, profile_of
@@ -34,6 +36,28 @@ def test_the_largest_comes_first_by_whatever_is_asked_for() -> None:
 
 def test_what_is_left_out_is_counted() -> None:
     assert kernel_list(profile_of(ROWS), most=1)[-1] == "1 more"
+
+
+@pytest.mark.parametrize(("row_limit", "shown"), [(None, 2), (-1, 2), (2, 2), (1, 1)])
+def test_all_rows_can_be_asked_for_as_of_torch(row_limit: int | None, shown: int) -> None:
+    lines = table_of(profile_of(ROWS), row_limit=row_limit).splitlines()
+    assert sum(line.split()[:1] in (["long"], ["often"]) for line in lines) == shown
+
+
+def test_no_rows_leave_the_number_of_them() -> None:
+    assert table_of(profile_of(ROWS), row_limit=0).splitlines()[-1] == "2 more"
+
+
+@pytest.mark.parametrize("row_limit", [-3, "a", 1.5, True])
+def test_what_is_no_number_of_rows_is_refused(row_limit: Any) -> None:
+    with pytest.raises(UsageError, match="is no number of rows; give 0 or more"):
+        table_of(profile_of(ROWS), row_limit=row_limit)
+
+
+def test_times_of_the_interpreter_say_so() -> None:
+    profile = profile_of(ROWS, devices=[Device("CPU", "0", arch=INTERPRETED)])
+    (titles,) = [line for line in kernel_list(profile) if line.startswith("name")]
+    assert "time (interpreted) ns" in titles
 
 
 @pytest.mark.parametrize("sort_by", SORTS)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from proton.analysis.measurements import whole_of
 from proton.analysis.prepare import prepare
+from proton.analysis.tuning_work import without_tuning
 from proton.errors import FormatError
 from proton.files.encoding.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
 from proton.files.growing import Stamp, StoredProfile, open_growing, stamp
@@ -109,7 +110,7 @@ def facts_of(recording: StoredProfile) -> Facts:
     except FormatError as error:
         return Facts(problem=str(error), note="")
     try:
-        shown = prepare(profile)
+        shown = without_tuning(prepare(profile)).profile
     except FormatError:  # the file is sound, and empty
         return Facts(note="nothing was recorded")
     kernels, time_ns = whole_of(shown.tree, COUNT), whole_of(shown.tree, TIME_NS)

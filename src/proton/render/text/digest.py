@@ -91,7 +91,7 @@ def digest_of(whole: TreeProfile, *, with_autotune: bool = False) -> dict[str, A
         "samples": _samples(whole, whole.tree, shown),  # by kernel, whatever ran it
         "in_kernel": _in_kernel(profile),
         "autotuned": len(profile.autotune),
-        "autotuning": _tuning(tuning),
+        "autotuning": tuning_entry(tuning),
         "losses": dict(list(losses_of(profile).items())[:MOST_TEXTS]),
         "says_losses": bool(header.proton_version),
         "warnings": [cut(text) for text in profile.warnings[:MOST_TEXTS]],
@@ -132,7 +132,7 @@ def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> Entry:
     }
 
 
-def _tuning(cost: TuningCost | None) -> Entry | None:
+def tuning_entry(cost: TuningCost | None) -> Entry | None:
     """What autotuning took and the rest of the digest leaves out; None where that is nothing."""
     if cost is None:
         return None

@@ -13,6 +13,7 @@ from proton.render.units import MISSING, format_count, format_digits, format_tim
 
 Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
 _LETTERS = 80
+_MOST_REMARKED = 3  # kernels that one remark names
 _FRAME = "file_function_line"  # folders of Python frames would take all the room
 
 
@@ -129,11 +130,11 @@ def _kernels(rows: Sequence[Entry]) -> list[str]:
             for name, row in zip(names, rows, strict=True)
         ),
     )
-    remarks = [
-        f"- {code(name)}: {_plain(text)}"
-        for name, row in zip(names, rows, strict=True)
-        for text in row["remarks"]
-    ]
+    of_text: dict[str, list[str]] = {}
+    for name, row in zip(names, rows, strict=True):
+        for text in row["remarks"]:
+            of_text.setdefault(text, []).append(name)
+    remarks = [f"- {_whose(found, len(rows))}: {_plain(text)}" for text, found in of_text.items()]
     return [*lines, "", *remarks] if remarks else lines
 
 
@@ -169,6 +170,13 @@ def _origins(rows: Sequence[Entry]) -> list[str]:
         if is_so
     ]
     return ["", "## Origins", "", *table, *(["", *remarks] if remarks else [])]
+
+
+def _whose(names: Sequence[str], of: int) -> str:
+    """The kernels that a remark is on, by number where they are many."""
+    if len(names) <= _MOST_REMARKED:
+        return ", ".join(map(code, names))
+    return "all kernels" if len(names) == of else f"{len(names)} kernels"
 
 
 def _quantile(row: Entry, key: str) -> str:

@@ -19,13 +19,14 @@ from proton.analysis.folding.work_groups import (
     work_places,
 )
 from proton.analysis.select import Mask
-from proton.analysis.tuning_work import drop_tuning
+from proton.analysis.tuning_work import TuningCost, drop_tuning
 from proton.errors import UsageError
 from proton.model.profile import TreeProfile
 from proton.render.display_names import cell_width, cut_names, name_formatter
 from proton.render.text.aligned_table import table_lines
+from proton.render.text.digest import tuning_entry
 from proton.render.text.digest_markdown import code, markdown_table
-from proton.render.text.head import head_lines
+from proton.render.text.head import head_lines, tuning_line, work_time
 from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.style import DIM, Style
 from proton.render.text.view_content import ViewOptions, named_rows
@@ -57,6 +58,7 @@ class Groups:
     rows: Sequence[GroupRow]
     whole: Work
     names: Mapping[str, str]  # in files -> as people read them
+    work_title: str  # of the time of kernels
 
 
 def group_view(
@@ -81,9 +83,9 @@ def group_view(
     name = name_formatter(options.frame_format, full=options.full, names=frames)
     groups = groups_of(profile, by, named_rows(profile.tree, options, name), name)
     if form == "json":
-        return [json.dumps(_digest(profile, groups), indent=2, allow_nan=False)]
+        return [json.dumps(_digest(profile, groups, tuning), indent=2, allow_nan=False)]
     if form == "markdown":
-        return _markdown(profile, groups)
+        return _markdown(profile, groups, tuning)
     style = replace(style, width=None) if options.full else style
     return [*head_lines(profile, style, tuning), "", *_lines(groups, style)]
 
@@ -109,7 +111,8 @@ def groups_of(
     if not any(row.name for row in rows):
         raise UsageError(f"{profile.source}: {_MISSING[by]}")
     names = {row.name: name(row.name) if row.name else _OUTSIDE[by] for row in rows}
-    return Groups(by, rows, sum_of(row.work for row in rows), names)
+    title = work_time(is_interpreted=True) if profile.is_interpreted else "GPU"
+    return Groups(by, rows, sum_of(row.work for row in rows), names, title)
 
 
 def _lines(groups: Groups, style: Style) -> list[str]:
@@ -158,7 +161,7 @@ def _cells(groups: Groups) -> tuple[list[str], list[list[str]]]:
     works = [*(row.work for row in groups.rows), groups.whole]
     columns: list[tuple[str, list[str]]] = []
     if groups.whole.time_ns:
-        columns += _times("GPU", groups, [work.time_ns for work in works], "time_ns")
+        columns += _times(groups.work_title, groups, [work.time_ns for work in works], "time_ns")
         columns.append(("kernels", [_count(work.count) for work in works]))
     if groups.whole.cpu_ns:
         columns += _times("CPU", groups, [work.cpu_ns for work in works], "cpu_ns")
@@ -200,23 +203,25 @@ def _count(count: float) -> str:
     return format_count(count) if count else MISSING
 
 
-def _markdown(profile: TreeProfile, groups: Groups) -> list[str]:
+def _markdown(profile: TreeProfile, groups: Groups, tuning: TuningCost | None) -> list[str]:
     """The same as a table of Markdown."""
     titles, cells = _cells(groups)
     names = [*(code(groups.names[row.name]) for row in groups.rows), "all"]
     rows = [(name, *cell) for name, cell in zip(names, cells, strict=True)]
     title = f"# Profile {code(profile.source)} by {_WORDS.get(groups.by, groups.by)}"
     lines = [title, "", *markdown_table((groups.by, *titles), rows)]
-    return [*lines, "", *notes] if (notes := _notes(groups)) else lines
+    notes = [*_notes(groups), *([] if tuning is None else [tuning_line(tuning)])]
+    return [*lines, *(line for note in notes for line in ("", note))]
 
 
-def _digest(profile: TreeProfile, groups: Groups) -> dict[str, object]:
+def _digest(profile: TreeProfile, groups: Groups, tuning: TuningCost | None) -> dict[str, object]:
     """The same as an object for scripts: times in nanoseconds, shares 0 to 1."""
     return {
         "schema": SCHEMA,
         "source": profile.source,
         "group_by": groups.by,
         "total": work_entry(groups.whole),
+        "autotuning": tuning_entry(tuning),
         "rows": [
             {"name": row.name or None, "shown": groups.names[row.name], **entry}
             for row, entry in zip(groups.rows, group_entries(groups.rows), strict=True)

@@ -92,8 +92,8 @@ def tuning_line(tuning: TuningCost) -> str:
 
 
 def counted_line(tuning: TuningCost) -> str:
-    """How much autotuning took of what is shown, where views without -m leave it out."""
-    return f"with -m autotuning counts: it took {_spent(tuning)}"
+    """How much autotuning took of what is shown, where other views leave it out."""
+    return f"autotuning counts here: it took {_spent(tuning)}"
 
 
 def _spent(tuning: TuningCost) -> str:

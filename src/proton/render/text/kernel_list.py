@@ -64,19 +64,21 @@ def kernel_list(profile: TreeProfile, sort_by: str = "time", most: int | None = 
         return [*lines, "no kernel ran"]
     kernels.sort(key=lambda kernel: -(value(kernel) or 0.0))
     listed = kernels[:most]
-    lines += _table(listed, shown_names(frame.name for frame in profile.tree.frames))
+    shown = shown_names(frame.name for frame in profile.tree.frames)
+    if listed:
+        lines += _table(listed, shown, "time (interpreted)" if profile.is_interpreted else "time")
     if (more := len(kernels) - len(listed)) > 0:
         lines += ["", f"{format_count(more)} more"]
     return lines
 
 
-def _table(kernels: Sequence[KernelFacts], shown: dict[str, str]) -> list[str]:
+def _table(kernels: Sequence[KernelFacts], shown: dict[str, str], time: str) -> list[str]:
     total, total_ns = column_time_unit(max(kernel.time_ns for kernel in kernels))
     run, run_ns = column_time_unit(
         max((kernel.max_ns or kernel.avg_ns or 0.0 for kernel in kernels), default=0.0)
     )
     titles = [
-        *("name", f"time {total}", "share %", "count", f"avg {run}", f"p50 {run}", f"p99 {run}"),
+        *("name", f"{time} {total}", "share %", "count", f"avg {run}", f"p50 {run}", f"p99 {run}"),
         *("of peak %", "bound", f"could save {total}"),
     ]
     names = cut_names([shown[kernel.name] for kernel in kernels], _NAME_ROOM)
