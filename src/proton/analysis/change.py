@@ -17,6 +17,7 @@ MORE_RUNS, FEWER_RUNS = "more runs", "fewer runs"  # each run took as long as be
 NEW, GONE, NOT_ENOUGH = "new", "gone", "not enough"
 # As a share: two recordings of one program differ by as much, however sure each of them is.
 NOTABLE = 0.01
+WIDE = 0.5  # as a share: half an interval beyond it does not tell "same" from much slower
 # The variance of the change of the total, that of its part from slower runs, and their basis.
 Variances = tuple[Variance | None, Variance | None, str | None]
 
@@ -120,6 +121,7 @@ def change_between(
     *,
     matched: Matched | None = None,
     is_paired: bool = False,
+    repeats: float = 1.0,
 ) -> Change:
     """How `after` differs from `before`; at least one of them is given.
 
@@ -128,6 +130,7 @@ def change_between(
         after: Those in the second.
         matched: The same, of the contexts that both have.
         is_paired: Both were merged from the same ranks.
+        repeats: How many times as many recordings `after` was put together from.
     """
     if before is None or after is None:
         assert before is not None or after is not None
@@ -145,31 +148,34 @@ def change_between(
         if matched.before_ns == before.total_ns and matched.after_ns == after.total_ns:
             of_total = matched.variance_of_total
         basis = None if of_speed is None else _basis(before, after)
-    is_same = change_ns == 0 and ratio == 1
+    is_same = change_ns == 0 and ratio == repeats == 1
     return _judged(
         Change(before, after, SAME if is_same else NOT_ENOUGH, change_ns, None, by_speed_ns),
         expected_ns,
-        ratio,
+        ratio / repeats,
         (of_total, of_speed, basis),
     )
 
 
-def change_of_all(before: Runs | None, after: Runs | None, ratio: float = 1.0) -> Change:
+def change_of_all(
+    before: Runs | None, after: Runs | None, ratio: float = 1.0, repeats: float = 1.0
+) -> Change:
     """How runs of many kernels changed: their sums are compared, because a mean has no meaning.
 
     Args:
         before: The runs in the first profile.
         after: Those in the second.
         ratio: How many times as often all kernels ran.
+        repeats: How many times as many recordings `after` was put together from.
     """
     if before is None or after is None or not before.total_ns:
-        return change_between(before, after)
+        return change_between(before, after, repeats=repeats)
     change_ns, expected_ns = after.total_ns - before.total_ns, before.total_ns * ratio
     by_speed_ns = after.total_ns - expected_ns
     verdict = SAME if by_speed_ns == 0 and ratio == 1 else NOT_ENOUGH  # as of a single kernel
     variances = _variances(before, after, ratio, is_paired=False)
     change = Change(before, after, verdict, change_ns, None, by_speed_ns)
-    return _judged(change, expected_ns, ratio, variances)
+    return _judged(change, expected_ns, ratio / repeats, variances)
 
 
 def _judged(change: Change, expected_ns: float, ratio: float, variances: Variances) -> Change:
@@ -190,6 +196,8 @@ def _judged(change: Change, expected_ns: float, ratio: float, variances: Varianc
 def _verdict(by_speed_ns: float, half_ns: float, expected_ns: float, ratio: float) -> str:
     if abs(by_speed_ns) > max(half_ns, NOTABLE * expected_ns):
         return SLOWER if by_speed_ns > 0 else FASTER
+    if half_ns > WIDE * expected_ns:
+        return NOT_ENOUGH
     return SAME if ratio == 1 else MORE_RUNS if ratio > 1 else FEWER_RUNS
 
 

@@ -55,6 +55,8 @@ class Comparison:
         after: What changed.
         before_phases: `before` phase by phase, where it was put together from several.
         after_phases: The same of `after`.
+        recordings: How many recordings of the same program each was put together from: a kernel
+            ran more often where it did so in each of them.
     """
 
     def __init__(
@@ -63,10 +65,12 @@ class Comparison:
         after: TreeProfile,
         before_phases: Sequence[TreeProfile] = (),
         after_phases: Sequence[TreeProfile] = (),
+        recordings: tuple[int, int] = (1, 1),
     ) -> None:
         self._before, self._after = TimedTree.of(before), TimedTree.of(after)
         self.union = unite(self._before.tree, self._after.tree)
         self._phases = (before_phases, after_phases)
+        self._repeats = recordings[1] / recordings[0]
         self._names = (
             runs_by_name(self._before, before_phases),
             runs_by_name(self._after, after_phases),
@@ -106,7 +110,7 @@ class Comparison:
             for rows, phases in zip(self._rows, self._phases, strict=True)
         )
         ratio = self.ratio()
-        change = change_of_all(old, new, ratio)
+        change = change_of_all(old, new, ratio, self._repeats)
         both = [each.change for each in self.kernels if each.change.by_speed_ns is not None]
         if ratio != 1 or all(each.change_ns == each.by_speed_ns for each in both):
             return change
@@ -137,6 +141,7 @@ class Comparison:
                     second.get(name),
                     matched=matched.get(name),
                     is_paired=ranks[0] == ranks[1],
+                    repeats=self._repeats,
                 ),
                 _changed(old.get(name), new.get(name)),
             )
@@ -170,14 +175,20 @@ class Comparison:
         old, new = self._before.own.get(before_row), self._after.own.get(after_row)
         if old is None and new is None:
             return self._below(before_row, after_row)
-        return change_between(None if old is None else old[1], None if new is None else new[1])
+        return change_between(
+            None if old is None else old[1],
+            None if new is None else new[1],
+            repeats=self._repeats,
+        )
 
     def _below(self, before_row: int, after_row: int) -> Change | None:
         """The change of all kernels below a context, as a sum."""
         first, second = self._rows
         old = first[before_row] if before_row != ABSENT else None
         new = second[after_row] if after_row != ABSENT else None
-        return None if old is None and new is None else change_of_all(old, new, self._ratio)
+        if old is None and new is None:
+            return None
+        return change_of_all(old, new, self._ratio, self._repeats)
 
     @cached_property
     def _rows(self) -> tuple[list[Runs | None], list[Runs | None]]:

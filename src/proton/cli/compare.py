@@ -41,6 +41,11 @@ examples:
 
 SCHEMA = "proton-compare/1"
 ALL = "all kernels"
+ALL_SCOPES = "all scopes"
+_NO_KERNELS = (
+    "no kernel was timed: these are times of scopes on the host, "
+    "and nothing tells a change from chance"
+)
 _MOST_ROWS = 20
 _MOST_NAMES = 5
 _NAME_ROOM = 100  # columns for names in a file
@@ -178,28 +183,39 @@ def to_object(outcome: Outcome) -> dict[str, object]:
 
 def lines_of(outcome: Outcome, style: Style) -> list[str]:
     """The comparison for a terminal: a table, what is new or gone, and the verdict."""
+    from proton.render.text.kernel_remarks import wrapped
+    from proton.render.text.style import RED
+
+    part = outcome.part
+    room = _NAME_ROOM if style.width is None else max(style.width - _NUMBERS_ROOM, _LEAST_NAME_ROOM)
+    lines = [f"{part.before.source} -> {part.after.source}", ""]
+    lines += (_host_lines if part.is_host else _kernel_lines)(part, style, room)
+    for note in part.notes:
+        lines += [style.paint(line, RED) for line in wrapped(f"! {note}", style)]
+    said = [line for text in _conclusion(outcome) for line in wrapped(text, style)]
+    return [*lines, "", *said]
+
+
+def _kernel_lines(part: DiffPart, style: Style, room: int) -> list[str]:
+    """All kernels and each of them, slower ones first; then those of one side only."""
     from proton.render.display_names import cut_names, shown_names
     from proton.render.text.aligned_table import table_lines
     from proton.render.text.kernel_remarks import wrapped
-    from proton.render.text.style import DIM, LESS, MORE, RED
+    from proton.render.text.style import DIM, LESS, MORE
 
-    part = outcome.part
     slower = sum(one.verdict == "slower" for one in part.kernels)  # the first; none is left out
     kernels = part.kernels[: max(_MOST_ROWS, slower)]
     names = shown_names(one.name for one in (*part.kernels, *part.new, *part.gone))
-    room = _NAME_ROOM if style.width is None else max(style.width - _NUMBERS_ROOM, _LEAST_NAME_ROOM)
     names = dict(zip(names, cut_names(list(names.values()), room), strict=True))
-    rows = [_row(ALL, part.total, is_whole=True)]
+    rows = [_row(f"{ALL}, total", part.total, is_whole=True)]
     rows += [_row(names[one.name], one) for one in kernels]
     looks = {"slower": MORE, "faster": LESS}
-    changes = [part.total, *kernels]
-    lines = [f"{part.before.source} -> {part.after.source}", ""]
-    lines += table_lines(
-        ("kernel", "before", "after", "change", "", "verdict"),
+    lines = table_lines(
+        ("kernel, mean of a run", "before", "after", "change", "", "verdict"),
         rows,
         style,
         align="<>>>><",
-        looks=[looks.get(change.verdict, DIM) for change in changes],
+        looks=[looks.get(change.verdict, DIM) for change in (part.total, *kernels)],
     )
     if rest := part.kernels[len(kernels) :]:
         verdicts = Counter(one.verdict for one in rest).most_common()
@@ -211,10 +227,34 @@ def lines_of(outcome: Outcome, style: Style) -> list[str]:
     for what, found in (("new", part.new), ("gone", part.gone)):
         if found:
             lines += wrapped(f"{what}: {_listed([names[one.name] for one in found])}", style)
-    for note in part.notes:
-        lines += [style.paint(line, RED) for line in wrapped(f"! {note}", style)]
-    said = [line for text in _conclusion(outcome) for line in wrapped(text, style)]
-    return [*lines, "", *said]
+    return lines
+
+
+def _host_lines(part: DiffPart, style: Style, room: int) -> list[str]:
+    """Of profiles without kernels: the times of scopes on the host, the largest change first."""
+    from proton.render.display_names import cut_names, display_name
+    from proton.render.text.aligned_table import table_lines
+
+    scopes = part.scopes[:_MOST_ROWS]
+    names = cut_names(["/".join(map(display_name, scope.path)) for scope in scopes], room)
+    rows = [_host_row(ALL_SCOPES, part.total)]
+    rows += [_host_row(name, scope) for name, scope in zip(names, scopes, strict=True)]
+    titles = ("scope, total on the host", "before", "after", "change", "")
+    lines = table_lines(titles, rows, style, align="<>>><")
+    if more := len(part.scopes) - len(scopes) + part.more_scopes:
+        lines.append(f"and {more} more scope{'s' * (more != 1)}")
+    return [*lines, ""] if part.notes else lines
+
+
+def _host_row(name: str, change: DiffChange) -> tuple[str, ...]:
+    """A scope that both have stands with its change, another with what became of it."""
+    from proton.render.units import MISSING, format_change, format_time
+
+    sides = (change.before, change.after)
+    old, new = (None if side is None else side.total_ns for side in sides)
+    is_in_both = bool(old) and new is not None
+    share = format_change(change.change_ns / old) if old and is_in_both else MISSING
+    return (name, format_time(old), format_time(new), share, "" if is_in_both else change.verdict)
 
 
 def _row(name: str, change: DiffChange, *, is_whole: bool = False) -> tuple[str, ...]:
@@ -255,6 +295,8 @@ def _conclusion(outcome: Outcome) -> list[str]:
         texts = [f"{name} {' '.join(shares_of(by_name[name]))}" for name in outcome.regressions]
         return [f"regression beyond {limit}: {_listed(texts)}"]
     lines = [] if fail_over is None else [f"no regression beyond {limit}"]
+    if part.is_host:
+        return [*lines, _NO_KERNELS]
     if part.total.verdict == "not enough":
         lines.append(
             "too little is known of single runs to judge all kernels: give a folder with three or "

@@ -39,9 +39,24 @@ def test_the_interval_is_around_the_change() -> None:
 
 
 def test_a_change_within_chance_is_none() -> None:
-    change = change_between(runs(1000, 3000, 2000), runs(1100, 3100, 2100))
+    change = change_between(runs(1900, 2100, 2000), runs(1950, 2150, 2050))
     assert change.verdict == SAME
-    assert change.change_ns == 300
+    assert change.change_ns == 150
+
+
+@pytest.mark.parametrize("times", [(1000, 6000, 17000), (1100, 3100, 2100), (1000, 3000, 2000) * 2])
+def test_an_interval_that_is_wide_tells_nothing(times: tuple[float, ...]) -> None:
+    change = change_between(runs(500, 5000, 500), runs(*times))
+    assert change.speed_half_width_ns is not None
+    assert change.verdict == NOT_ENOUGH
+
+
+def test_runs_are_counted_for_each_recording() -> None:
+    three, two = runs(*(1000, 1010, 1020) * 3), runs(*(1000, 1010, 1020) * 2)
+    assert change_between(three, two).verdict == FEWER_RUNS
+    assert change_between(three, two, repeats=2 / 3).verdict == SAME
+    assert change_of_all(three, two, 2 / 3, 2 / 3).verdict == SAME
+    assert change_between(three, three, repeats=2 / 3).verdict == MORE_RUNS
 
 
 def test_a_change_of_less_than_a_percent_is_none_however_sure() -> None:

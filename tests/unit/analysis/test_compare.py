@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from proton.analysis.change import FASTER, GONE, MORE_RUNS, NEW, SAME, SLOWER
+from proton.analysis.change import FASTER, GONE, MORE_RUNS, NEW, NOT_ENOUGH, SAME, SLOWER
 from proton.analysis.compare import Comparison
 from proton.analysis.run_times import RANKS, SPREAD
 from proton.model.metric import Metrics
@@ -128,7 +128,7 @@ def test_ranks_in_both_are_compared_one_by_one() -> None:
     (paired,) = Comparison(before, after).kernels
     assert (paired.change.verdict, paired.change.basis) == (SLOWER, RANKS)
     (apart,) = Comparison(before, replace(after, ranks=(Rank(4), Rank(5), Rank(6)))).kernels
-    assert apart.change.verdict == SAME
+    assert apart.change.verdict == NOT_ENOUGH
 
 
 def test_launches_that_changed_are_named() -> None:

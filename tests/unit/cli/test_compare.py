@@ -68,7 +68,9 @@ def test_the_table_shows_kernels_with_intervals_and_what_is_new_or_gone(
     assert main(["compare", old, new, "--fail-over", "3%"]) == 1
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "old -> new"
-    assert printed[2].split() == ["kernel", "before", "after", "change", "verdict"]
+    titles = printed[2].split("  ")
+    assert titles[0] == "kernel, mean of a run"
+    assert printed[3].startswith("all kernels, total ")
     assert printed[4].split()[:7] == ["k", "100", "us", "106", "us", "+6.0", "%"]
     assert printed[4].endswith("slower")
     assert "new: fresh" in printed
@@ -176,7 +178,7 @@ def test_no_regression_is_left_out_however_many_there_are() -> None:
 def test_all_kernels_stand_with_the_times_of_the_files(before: str) -> None:
     after = record("after", 2_000_000, 2_004_000, 1_996_000, runs=20)
     shown = lines_of(compare(before, after, None), Style())
-    assert shown[3].split()[:7] == ["all", "kernels", "3.00", "ms", "6.00", "ms", "0.0"]
+    assert shown[3].split()[2:8] == ["total", "3.00", "ms", "6.00", "ms", "0.0"]
     assert shown[5] == (
         "all kernels: times are those of the files, the change is at equal runs: "
         "after has 2.00 times as many"
@@ -187,7 +189,7 @@ def test_all_kernels_changed_by_those_in_both_where_each_ran_in_its_own_way() ->
     old = record("old", 1_000_000, 1_001_000, 999_000, gone=3_000_000)
     new = record("new", 2_000_000, 2_002_000, 1_998_000, runs=20, fresh=5_000_000)
     shown = lines_of(compare(old, new, None), Style())
-    assert shown[3].split()[:7] == ["all", "kernels", "12.0", "ms", "21.0", "ms", "0.0"]
+    assert shown[3].split()[2:8] == ["total", "12.0", "ms", "21.0", "ms", "0.0"]
     assert shown[5].endswith("the change is at equal runs of kernels in both")
 
 
@@ -197,3 +199,25 @@ def test_a_comparison_fits_the_terminal() -> None:
     new = record("new", 1_100_000)
     outcome = compare(f"{old}/0.hatchet", f"{new}/0.hatchet", None)
     assert max(map(len, lines_of(outcome, Style(width=80)))) <= 80
+
+
+def test_runs_are_counted_for_each_recording(before: str) -> None:
+    after = record("after", 1_000_500, 999_500)
+    outcome = compare(before, after, None)
+    assert [one.verdict for one in outcome.part.kernels] == ["not enough"]  # two say too little
+    more = record("more", 1_000_500, 999_500, 1_001_000, 1_000_000)
+    outcome = compare(before, more, None)
+    assert [one.verdict for one in outcome.part.kernels] == ["same"]
+    assert outcome.part.total.verdict == "same"
+
+
+def test_profiles_without_kernels_are_compared_by_their_scopes() -> None:
+    for name, time_ns in (("a", 10_000_000), ("b", 15_000_000)):
+        rows: list[Any] = [(0, "ROOT", {}), (1, "load", {"cpu_time (ns)": time_ns})]
+        write_profile(profile_of(rows), f"{name}.hatchet")
+    shown = lines_of(compare("a.hatchet", "b.hatchet", None), Style(width=80))
+    assert shown[2].startswith("scope, total on the host")
+    assert shown[3].split() == ["all", "scopes", "10.0", "ms", "15.0", "ms", "+50.0", "%"]
+    assert shown[4].split() == ["load", "10.0", "ms", "15.0", "ms", "+50.0", "%"]
+    assert " ".join(shown[6:]).startswith("no kernel was timed: these are times of scopes")
+    assert max(map(len, shown)) <= 80

@@ -110,7 +110,13 @@ def diff_part(
     together from; they count as phases.
     """
     first, second = repeats
-    comparison = Comparison(before, after, first or phases_of(before), second or phases_of(after))
+    comparison = Comparison(
+        before,
+        after,
+        first or phases_of(before),
+        second or phases_of(after),
+        recordings=(len(first) or 1, len(second) or 1),
+    )
     kernels = comparison.kernels
     if not kernels:
         return _host_part(comparison.union, before, after)
