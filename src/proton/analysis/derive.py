@@ -17,6 +17,7 @@ from proton.analysis.measurements import (
     find_metric,
     plain_name,
     raw_metrics,
+    shown_name,
     shown_values,
     total_of,
     unit_of,
@@ -236,7 +237,7 @@ def _column(source: _Source, word: str) -> Column:
         metric = exact or source.find(word, word)
         return Column(
             word=word,
-            title=plain_name(metric),
+            title=shown_name(metric),
             unit=unit_of(metric),
             values=source.values(metric),
             base=metric,
@@ -245,7 +246,7 @@ def _column(source: _Source, word: str) -> Column:
             is_raw=True,
         )
     if unit == "%":
-        return _share(source, lower, name)
+        return _share(source, lower, word.rpartition("/")[0])
     if unit in TIME_UNITS:
         return _time(source, lower, name, unit)
     choices = ", ".join(repr(choice) for choice in ("%", *TIME_UNITS))
@@ -261,7 +262,7 @@ def _share(source: _Source, word: str, name: str) -> Column:
         None if value is None or not total else 100.0 * value / total
         for value in source.numbers(metric)
     ]
-    return Column(word, plain_name(metric), "%", values, 1, metric, True, 100.0)
+    return Column(word, shown_name(metric), "%", values, 1, metric, True, 100.0)
 
 
 def _time(source: _Source, word: str, name: str, unit: str) -> Column:

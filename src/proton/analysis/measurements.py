@@ -25,17 +25,27 @@ def raw_metrics(tree: Tree) -> list[str]:
     return sorted(dict.fromkeys(chain.from_iterable(tree.own)), key=lambda name: name in LABELS)
 
 
+def shown_name(metric: str) -> str:
+    """`"time (ns)"` -> `"time"`: what people read."""
+    return metric.split("(", 1)[0].strip() or metric
+
+
 def plain_name(metric: str) -> str:
     """`"time (ns)"` -> `"time"`: what people type, in lower case."""
-    return metric.split("(", 1)[0].strip().lower() or metric.lower()
+    return shown_name(metric).lower()
 
 
 def find_metric(name: str, available: Iterable[str]) -> str | None:
-    """The metric that `name` means: exact, or without unit and in any case.
+    """The metric that `name` means: exact, or without unit, and only then in any case.
 
     Where no backend measured it, one that a user gave the same name.
     """
-    wanted = name.strip().lower()
+    name, available = name.strip(), list(available)
+    for read in (str, shown_name):  # two may differ in their case alone
+        for metric in available:
+            if name == read(metric):
+                return metric
+    wanted = name.lower()
     loose = users = None
     for metric in available:
         if wanted == metric.lower():
@@ -55,9 +65,9 @@ def unit_of(metric: str) -> str:
 
 def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) -> MetricNotFound:
     """The error for a metric that a profile does not have: the nearest name, then the choices."""
-    plain = list(dict.fromkeys(plain_name(metric) for metric in available))
-    hint = did_you_mean(name.lower(), [*plain, *derived])
-    choices = ", ".join(repr(metric) for metric in plain) or "none"
+    shown = list(dict.fromkeys(map(shown_name, available)))
+    hint = did_you_mean(name.lower(), [*shown, *derived])
+    choices = ", ".join(repr(metric) for metric in shown) or "none"
     return MetricNotFound(
         f"unknown metric {name!r}{hint}; this profile has {choices}; "
         "-l lists them and what can be derived"

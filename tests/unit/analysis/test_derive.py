@@ -86,6 +86,20 @@ def test_kernels_with_and_without_a_width_are_both_counted(make_profile: MakePro
     assert values(make_profile(rows), "gflop/s") == pytest.approx([1000.0, 500.0, 1500.0])
 
 
+def test_metrics_that_differ_in_case_alone_are_told_apart(make_profile: MakeProfile) -> None:
+    own = {**KERNEL, "load_bytes[x]": 1, "load_bytes[X]": 3}
+    rows = [(0, "ROOT", {}), (1, "k", own), (1, "other", {**KERNEL, "load_bytes[X]": 1})]
+    profile = make_profile(rows)
+    words = ["load_bytes[X]", "load_bytes[x]", "load_bytes[X]/%", "LOAD_BYTES[x]"]
+    columns = derive(profile, words)
+    assert [column.values[1] for column in columns] == [3, 1, 75.0, 1]
+    assert [column.title for column in columns[:3]] == [
+        "load_bytes[X]",
+        "load_bytes[x]",
+        "load_bytes[X]",
+    ]
+
+
 def test_flops_without_a_width_are_taken_as_given(make_profile: MakeProfile) -> None:
     rows = [(0, "ROOT", {}), (1, "k", {**KERNEL, "flops": 1e9, "flops8": 3e9})]
     assert values(make_profile(rows), "gflop/s")[1] == pytest.approx(500.0)

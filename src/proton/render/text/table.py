@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from textwrap import wrap
 
 from proton.analysis.derive import Column, derivable_families
-from proton.analysis.measurements import plain_name, raw_metrics, unit_of
+from proton.analysis.measurements import raw_metrics, shown_name, unit_of
 from proton.analysis.select import Mask
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.tree import Tree
@@ -63,7 +63,7 @@ def metric_lines(
     tree = profile.tree
     measured = [
         (
-            printable(plain_name(metric)),
+            printable(shown_name(metric)),
             printable(unit_of(metric)),
             kind_of(profile, metric).value,
             format_count(sum(metric in own for own in tree.own[1:])),
