@@ -10,7 +10,7 @@ export function Tuning({ of }: { of: Profile }): VNode | null {
   const isCounted = countsTuning.value
   return (
     <p class="tuning quiet">
-      autotuning took {text(time(tuning.time_ns))} ({text(percent(tuning.share))}), {isCounted ? "counted here" : "left out"}{" "}
+      autotuning took {text(time(tuning.time_ns))} ({text(percent(tuning.share))}), {isCounted ? "counted here" : "left out"};{" "}
       <button class="link" onClick={() => (countsTuning.value = !isCounted)}>{isCounted ? "leave it out" : "count it"}</button>
     </p>
   )
