@@ -323,7 +323,12 @@ def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
 def _is_ours(arguments: argparse.Namespace) -> bool:
     """Whether a view is of no other tool's shape, so that it need not be as it was recorded."""
     views = (arguments.group_by, arguments.source, arguments.sass, arguments.regions)
-    return arguments.json or arguments.markdown or any(view is not None for view in views)
+    return (
+        arguments.json
+        or arguments.markdown
+        or arguments.origins
+        or any(view is not None for view in views)
+    )
 
 
 def _refuse_beside_groups(arguments: argparse.Namespace) -> None:

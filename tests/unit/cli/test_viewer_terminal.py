@@ -11,7 +11,7 @@ import pytest
 
 from proton.analysis.kernel_table import kernel_table
 from proton.analysis.prepare import prepare
-from proton.cli.viewer import main
+from proton.cli.viewer import _options, main, make_parser
 from proton.files.detect import open_profile
 from proton.files.write import write_profile
 from proton.model.in_kernel import RecordedKernel
@@ -89,6 +89,16 @@ def test_groups_leave_autotuning_out_in_every_form_and_say_so(
         assert "autotuning took 1 147 ms (99.6 %), left out; --with-autotune counts it" in text
     assert main(["--group-by", "kernel", *form, "--with-autotune", KERNELS]) == 0
     assert "left out" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "view", [("--source", "a.py"), ("--sass", "k"), ("--regions",), ("--origins",)]
+)
+def test_views_of_kernels_leave_autotuning_out_in_a_pipe_too(view: tuple[str, ...]) -> None:
+    arguments = make_parser().parse_args([KERNELS, *view])
+    assert _options(arguments).without_autotune
+    counted = make_parser().parse_args([KERNELS, *view, "--with-autotune"])
+    assert not _options(counted).without_autotune
 
 
 def test_a_list_has_no_column_of_dashes(monkeypatch: pytest.MonkeyPatch) -> None:
