@@ -109,7 +109,8 @@ class ProfiledRun:
             say(["nothing was captured: TRITON_PROTON_DISABLE is set; unset it to profile"])
             return
         with _warnings_said(), self._sign_of_life(may_fail):
-            ending = command_line.finish()
+            # A target that broke off at its start has nothing worth an earlier profile.
+            ending = command_line.finish(keeps_earlier=not self.target_succeeded)
         say(describe(ending, folder=self.folder, quiet=self.quiet))
         if ending.error and may_fail and self.target_succeeded and not self.is_child:
             _fail()
@@ -203,6 +204,10 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     lines = []
     paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
     lines += ending.error.splitlines()
+    if ending.kept:
+        kept = ending.kept.removeprefix(f"{folder.rstrip('/')}/")
+        why = f": {ending.missed}" if ending.missed else ""
+        return [*lines, f"nothing was captured{why}; {kept} is still that of an earlier run"]
     if ending.is_empty:
         lines.append(f"nothing was captured: {ending.missed or _why_empty()}")
     if quiet:

@@ -71,3 +71,8 @@ def test_a_run_whose_only_kernel_failed_is_not_told_that_it_launched_none() -> N
     missed = "all that was seen was lost: 1 failed_kernel"
     (line,) = lines(Ending(is_empty=True, missed=missed), quiet=True)
     assert line == "nothing was captured: all that was seen was lost: 1 failed_kernel"
+
+
+def test_an_earlier_profile_that_was_kept_is_said_in_one_line() -> None:
+    ending = Ending(is_empty=True, kept="/home/me/run.hatchet")
+    assert lines(ending) == ["nothing was captured; run.hatchet is still that of an earlier run"]
