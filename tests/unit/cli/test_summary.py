@@ -52,7 +52,7 @@ def test_a_failure_and_an_empty_profile_are_said_even_when_quiet() -> None:
 def test_a_trace_is_opened_elsewhere() -> None:
     wrote, smaller = lines(Ending(paths=("/x.chrome_trace",)))
     assert wrote.endswith("; open it in https://ui.perfetto.dev")
-    assert smaller == "as .pftrace it would be a twentieth of the size: --output-format perfetto"
+    assert smaller == "as .pftrace it would be much smaller: --output-format perfetto"
     (wrote,) = lines(Ending(paths=("/x.pftrace",)))
     assert wrote.endswith("; open it in https://ui.perfetto.dev")
 
