@@ -154,6 +154,8 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     source = os.fspath(path)
     if not isinstance(source, str) or not source or "\0" in source:
         raise FormatError(f"{source!r}: not a path")
+    if source == "-" and not os.path.exists(source):
+        raise FormatError("-: no such file; to read standard input name it /dev/stdin")
     asked = Path(source)
     parts = _parts(asked)
     if parts:
