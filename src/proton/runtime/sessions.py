@@ -393,10 +393,16 @@ def _take(notices: list[str]) -> tuple[str, ...]:
 
 
 def _outside_level() -> int:
-    """The `stacklevel`, counted from our caller, of the first frame outside this package."""
+    """The `stacklevel`, counted from our caller, of the first frame outside this package.
+
+    At the exit of the process there is none: a level past the last frame names no line of ours.
+    """
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
+    while frame.f_code.co_filename.startswith(_PACKAGE):
+        level += 1
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
     return level
 
 
