@@ -135,3 +135,13 @@ def test_interpreted_work_is_not_called_gpu_time(open_report: Open, tmp_path: Pa
     assert "GPU" not in words(opened, ".steps")
     opened.page.locator(".steps canvas").hover()
     assert "time (interpreted)" in words(opened, ".hover")
+
+
+def test_steps_of_a_schedule_are_called_by_their_number_in_the_program(
+    open_report: Open, tmp_path: Path
+) -> None:
+    names = [str(100 + at) for at in range(40)]
+    opened = open_report(write(tmp_path / "run.hatchet", series(DURATIONS, names=names)))
+    said = words(opened, ".steps")
+    assert "slowest 31.0 ms (step 117)" in said
+    assert "one is slow: step 117 31.0 ms" in said

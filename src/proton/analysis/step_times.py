@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from proton.model.profile import Profile
+from proton.model.steps import StepSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class StepTimes:
     median_ns: float
     p90_ns: float
     largest_ns: float
-    slowest: int  # number of the slowest step in its process
+    slowest: int  # number of the slowest step in its process, by its name where that is one
     slowest_rank: int | None
     work_median_ns: float | None  # of what each launched on the device; None: nothing was timed
 
@@ -25,7 +26,7 @@ class StepTimes:
 def step_times(profile: Profile) -> StepTimes | None:
     """The times of the steps that the program marked; None where it marked none."""
     times = [
-        (duration_ns, number, series.rank)
+        (duration_ns, _number(series, number), series.rank)
         for series in profile.steps
         for number, duration_ns in enumerate(series.duration_ns)
     ]
@@ -44,3 +45,9 @@ def step_times(profile: Profile) -> StepTimes | None:
         slowest_rank=rank,
         work_median_ns=median(work_ns) if work_ns else None,
     )
+
+
+def _number(series: StepSeries, place: int) -> int:
+    """The number of a step in its program: under a schedule a file has some of them by name."""
+    name = series.names[place] if series.names else ""
+    return int(name) if name.isascii() and name.isdecimal() and len(name) < 16 else place

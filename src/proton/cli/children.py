@@ -33,6 +33,7 @@ def follow_children(run: ProfiledRun) -> None:
     # a child may work in another folder, and the terminal ("-") belongs to the parent
     name = DEFAULT_PROFILE_NAME if name is None or name in STDOUT_NAMES else name
     run.request = run.request._replace(name=os.path.abspath(os.path.expanduser(name)))
+    run.follows_children = True
     _lead_interpreters_here()
     _tell(run, names_taken=0)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))

@@ -9,7 +9,7 @@ from proton.cli import say
 from proton.cli.outputs import add_force, choose_output, is_through, name_of, write_output
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy, track
-from proton.errors import UsageError
+from proton.errors import FormatError, UsageError
 
 USAGE = "A B... -o OUT [--by-order] [--skip-broken] [--force]"
 DESCRIPTION = """\
@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         ProtonError: a word is wrong, a profile cannot be read, ranks do not match, or the output
             cannot be written.
     """
+    from proton.files.detect import files_of
     from proton.files.encoding.schema import FORMAT_OF_SUFFIX
     from proton.files.rank_files import find_files, merge_files  # readers: not for --help
     from proton.files.write import format_for, to_bytes
@@ -65,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{output}: the suffix names no format; end it in {endings}")
     paths = find_files(arguments.files, output)
     if len(paths) < 2:
+        if not files_of(paths[0]):
+            raise FormatError(f"{paths[0]}: no such file or folder")
         raise UsageError(f"{paths[0]}: one profile alone; merge needs two or more")
     kind = FORMAT_OF_SUFFIX.get(suffix, "")
     output = choose_output(output, kind, inputs=paths, is_forced=arguments.force)

@@ -64,7 +64,7 @@ def choose_output(
             "give the output another name, or replace it with --force"
         )
     folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
+    if not is_through(path) and not os.path.isdir(folder):
         raise WriteError(f"{path}: cannot be written: there is no folder {folder}")
     return path
 
@@ -81,12 +81,18 @@ def write_output(path: str, content: bytes) -> None:
 
     Raises:
         WriteError: It cannot be written; the message starts with the path.
+        BrokenPipeError: Whoever reads it has seen enough.
         UsageError: Standard output is a terminal, which cannot show this content.
     """
     from proton.files.write import write_file
 
     if path != STANDARD_OUTPUT:
-        write_file(path, content)
+        try:
+            write_file(path, content)
+        except WriteError as error:
+            if isinstance(error.__cause__, BrokenPipeError):  # as for standard output
+                raise error.__cause__ from None
+            raise
         return
     if sys.stdout.isatty() and not _is_text(content[:4096]):
         raise UsageError("-: the terminal cannot show this format; send it to a file: > FILE")

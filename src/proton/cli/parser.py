@@ -106,6 +106,14 @@ class Parser(argparse.ArgumentParser):
         """The option that every command ends its list with."""
         self.add_argument("-h", "--help", action="help", help="print this text")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """What argparse calls for values with choices; in our words."""
+        if action.choices is not None and value not in action.choices:
+            names = "/".join(action.option_strings) or action.dest
+            raise UsageError.unknown(
+                f"{_where(self)}value for '{names}':", value, choices=map(str, action.choices)
+            )
+
     def error(self, message: str) -> NoReturn:
         """One line, printed by the command's `main` like all others."""
         _, unrecognized, words = message.partition("unrecognized arguments: ")

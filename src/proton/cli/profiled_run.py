@@ -46,6 +46,7 @@ class ProfiledRun:
         self.folder = os.getcwd() if folder is None else folder
         self.is_child = is_child
         self.is_open = False
+        self.follows_children = False
         self.target_succeeded = True  # until its end is known
         self._is_disabled = False
         self._pid = 0
@@ -109,8 +110,12 @@ class ProfiledRun:
             say(["nothing was captured: TRITON_PROTON_DISABLE is set; unset it to profile"])
             return
         with _warnings_said(), self._sign_of_life(may_fail):
-            ending = command_line.finish()
-        say(describe(ending, folder=self.folder, quiet=self.quiet))
+            # A target that broke off at its start has nothing worth an earlier profile.
+            ending = command_line.finish(keeps_earlier=not self.target_succeeded)
+        lines = describe(ending, folder=self.folder, quiet=self.quiet)
+        if ending.is_empty and not self.follows_children and _started_processes():
+            lines.append("the target started Python processes; to profile them: --follow-children")
+        say(lines)
         if ending.error and may_fail and self.target_succeeded and not self.is_child:
             _fail()
 
@@ -203,6 +208,10 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     lines = []
     paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
     lines += ending.error.splitlines()
+    if ending.kept:
+        kept = ending.kept.removeprefix(f"{folder.rstrip('/')}/")
+        why = f": {ending.missed}" if ending.missed else ""
+        return [*lines, f"nothing was captured{why}; {kept} is still that of an earlier run"]
     if ending.is_empty:
         lines.append(f"nothing was captured: {ending.missed or _why_empty()}")
     if quiet:
@@ -217,8 +226,7 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     return lines
 
 
-# As benchmarks/trace_size.py and a trace of GPT-2 training on an H200 have it: 46 and 21 times.
-_SMALLER = "as .pftrace it would be a twentieth of the size: --output-format perfetto"
+_SMALLER = "as .pftrace it would be much smaller: --output-format perfetto"
 
 
 def _why_empty() -> str:
@@ -233,6 +241,12 @@ def _why_empty() -> str:
         "the target launched no kernel and entered no scope while it was recorded; "
         f"check the machine with: proton doctor; {marking}"
     )
+
+
+def _started_processes() -> bool:
+    """Whether `multiprocessing` did: it loads one of these with the first process of each kind."""
+    kinds = ("fork", "spawn_posix", "forkserver")
+    return any(f"multiprocessing.popen_{kind}" in sys.modules for kind in kinds)
 
 
 def _files(paths: list[str]) -> str:

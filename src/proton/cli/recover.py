@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     failures = []
     for journal in journals:
         try:
-            lines = _recover(journal, output, keeps=arguments.keep)
+            lines = _recover(journal, output, keeps=arguments.keep, is_forced=arguments.force)
         except FormatError as error:
             failures.append(error)
             continue
@@ -122,7 +122,7 @@ def _stem_of(name: str) -> str:
     return str(path)
 
 
-def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
+def _recover(journal: str, output: str | None, *, keeps: bool, is_forced: bool) -> list[str]:
     """Write what the journal holds; the lines that tell of it."""
     # Readers load msgpack: not for --help.
     from proton.files.detect import join_phases, open_profile
@@ -142,8 +142,11 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
         lines = [f"{journal}: {written} has all of it already"]
     else:
         target = output or _target(journal, facts)
-        if output is None and os.path.exists(target):
-            raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
+        if output is None and os.path.exists(target) and not is_forced:
+            raise UsageError(
+                f"{target}: is the profile of another run; replace it with --force, or name "
+                "another file: -o OUTPUT"
+            )
         phases = _phases(journal, profile, written)
         if output is not None:
             profile = join_phases(phases, profile.source)

@@ -104,6 +104,8 @@ def _missing(path: str) -> str:
     """Why there is no such script, and what may have been meant."""
     from proton.cli.parser import COMMANDS
 
+    if path in COMMANDS:
+        return f"{path}: no such file; the command {path!r} is not written after '--'"
     if path.isidentifier() and importlib.util.find_spec(path) is not None:
         return f"{path}: no such file; to run the module of that name: proton --module {path}"
     if "/" not in path and not path.endswith(_SUFFIXES):

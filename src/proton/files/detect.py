@@ -138,7 +138,8 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     The content says which format it is. A session that was written phase by phase
     (`run.part_0.hatchet`, ...) opens by any of its parts or by its name without `.part_N`, and is
     read as one profile: metrics summed by path, properties as last seen, parts that are missing
-    or left over from another run named in `warnings`. The suffix of a file may be left out.
+    or left over from another run named in `warnings`, as is a journal that a later run left beside
+    a whole file. The suffix of a file may be left out.
 
     Returns:
         A `TreeProfile` or a `TraceProfile`.
@@ -153,11 +154,31 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     source = os.fspath(path)
     if not isinstance(source, str) or not source or "\0" in source:
         raise FormatError(f"{source!r}: not a path")
+    if source == "-" and not os.path.exists(source):
+        raise FormatError("-: no such file; to read standard input name it /dev/stdin")
     asked = Path(source)
     parts = _parts(asked)
     if parts:
         return _open_parts(parts, asked, source)
-    return open_file(with_suffix(asked), source)
+    file = with_suffix(asked)
+    profile = open_file(file, source)
+    newer = _newer_journal(file)
+    return replace(profile, warnings=(*profile.warnings, newer)) if newer else profile
+
+
+def _newer_journal(file: Path) -> str:
+    """That a later run of the same name has left a journal and no file yet; "" where none has."""
+    journal = file.with_suffix(f".{SUFFIX}")
+    try:
+        is_newer = file != journal and journal.stat().st_mtime_ns > file.stat().st_mtime_ns
+    except OSError:
+        return ""
+    facts = read_facts(journal) if is_newer else None
+    if not facts:
+        return ""
+    if is_alive(facts):
+        return f"this is an earlier run: process {facts.get('pid')} records a later one ({journal})"
+    return f"this is an earlier run: a later one was killed; see it with: proton-viewer {journal}"
 
 
 def _parts(path: Path) -> dict[int, Path]:

@@ -71,9 +71,17 @@ def read_profile(data: bytes, source: str) -> Profile:
         if data.startswith(magic):
             raise FormatError(f"{source}: compressed with {name}; unpack it first")
     raise FormatError(
-        f"{source}: not a profile: starts with {data[:8]!r}, which is none of hatchet JSON, "
+        f"{source}: not a profile: starts with {_shown(data[:8])}, which is none of hatchet JSON, "
         "hatchet msgpack, chrome trace and Perfetto trace"
     )
+
+
+def _shown(beginning: bytes) -> str:
+    """The first bytes of a file as text where they are some, else as numbers."""
+    text = beginning.decode("ascii", "replace")
+    if text.isascii() and text.isprintable():
+        return f"'{text}'"
+    return f"the bytes {beginning.hex(' ')}"
 
 
 def read_large_profile(path: str, source: str) -> Profile | None:

@@ -90,12 +90,12 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
         WriteError: The file cannot be written; the message starts with the path.
     """
     try:
-        target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
-            with target.open("wb", buffering=0) as stream:  # a folder is refused here
+        if os.path.exists(path) and not os.path.isfile(path):
+            # By the name as given: /dev/stdout of a pipe leads to `pipe:[1]`, which is no path.
+            with open(path, "wb", buffering=0) as stream:  # a folder is refused here
                 _write_all(stream, content)
         else:
-            _replace(target, content)
+            _replace(Path(os.path.realpath(path)), content)
     except OSError as error:
         raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
 

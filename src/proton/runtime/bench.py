@@ -150,6 +150,11 @@ class _KernelClock:
                 _GPU, reason=f"{needs_gpu}, and {chosen.reason}", remedy=remedy
             )
         self._why = chosen.reason
+        self._remedy = (
+            "launch a Triton kernel in it"
+            if knobs.interprets
+            else "set TRITON_INTERPRET=1 to have kernels interpreted"
+        )
         mode = "copies=off" if self._name == _GPU else ""
         self._backend: Backend = make_backend(self._name, mode, knobs)
         self._session = _native.Session(-1, context="shadow", data="tree")
@@ -215,7 +220,7 @@ class _KernelClock:
                 remedy="; ".join([*self._session.warnings, "run it alone on the GPU"]),
             )
         if not any(times):
-            hint = "" if self._name == _GPU else f" ({self._why}); set TRITON_INTERPRET=1"
+            hint = "" if self._name == _GPU else f" ({self._why}); {self._remedy}"
             raise UsageError(
                 f"the function launches no kernel that backend {self._name!r} can time{hint}"
             )

@@ -5,11 +5,14 @@ While it is open, the target's own `start()` answers with its id and `finalize()
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from proton.errors import ProtonError, ProtonWarning
 from proton.runtime import sessions
+from proton.runtime.open_session import OpenSession
+from proton.runtime.options import file_name
 from proton.runtime.request import SessionRequest
 from proton.runtime.sessions import flags
 
@@ -23,6 +26,7 @@ class Ending:
     is_empty: bool = False
     missed: str = ""  # of an empty one: losses and warnings that tell why
     losses: Mapping[str, int] = field(default_factory=dict)
+    kept: str = ""  # the profile of an earlier run that an empty one did not replace
 
 
 def start(request: SessionRequest) -> int | None:
@@ -46,8 +50,11 @@ def is_empty() -> bool:
     return all(opened.native.is_empty for opened in sessions.open_sessions())
 
 
-def finish() -> Ending:
-    """Write and close the session; never raises for what can be told in a line."""
+def finish(*, keeps_earlier: bool = False) -> Ending:
+    """Write and close the session; never raises for what can be told in a line.
+
+    With `keeps_earlier` an empty profile does not replace one that is there already.
+    """
     targets = sessions.open_sessions()
     if not targets:
         flags.command_line = False
@@ -60,6 +67,9 @@ def finish() -> Ending:
         was_empty = opened.native.is_empty
         missed = opened.what_was_missed() if was_empty else ""
         losses = dict(opened.native.losses)
+        if was_empty and keeps_earlier and (kept := _earlier_file(opened)):
+            sessions.discard_sessions()
+            return Ending(is_empty=True, missed=missed, losses=losses, kept=kept)
         sessions.close_sessions(None, "")
     except ProtonWarning:  # warnings are errors in this process; the lines below say the same
         pass
@@ -68,6 +78,14 @@ def finish() -> Ending:
     finally:
         flags.command_line = False
     return Ending(tuple(opened.files.written), error, was_empty, missed, losses)
+
+
+def _earlier_file(opened: OpenSession) -> str:
+    """The file that the session would replace, all of it; "" where there is none."""
+    if opened.files.stem is None or opened.files.written or opened.native.phase:
+        return ""
+    path = file_name(opened.files.stem, opened.options.format_to_write(""))
+    return path if os.path.isfile(path) and os.path.getsize(path) else ""
 
 
 def discard() -> None:

@@ -254,11 +254,12 @@ class OpenSession:
         failure: WriteError | None = None
         header = self.common_header(self.native.phase)
         with self.keeping:
-            for phase in self._phases():
+            phases = self._phases_to_write()
+            for phase in phases:
                 own = {**header, "phase": phase, **self._phase_facts(phase)}
                 try:
                     with self._timed(f"phase {phase} written"):
-                        self.files.write(phase, output_format, own)
+                        self.files.write(phase, output_format, own, is_only=phases == [0])
                 except WriteError as error:
                     if failure is not None:
                         failure.add_note(str(error))
@@ -346,7 +347,7 @@ class OpenSession:
             "backends": list(self.backends),
             "mode": options.mode,
             "phase": phase,
-            "phases": self._phases(),
+            "phases": self._phases_to_write(),
             "command": [_clean(word) for word in sys.orig_argv],
             "host": os.uname().nodename,
             "pid": os.getpid(),
@@ -405,6 +406,8 @@ class OpenSession:
         parts = [f"all that was seen was lost: {list_losses(losses)}"] if losses else []
         if warnings:
             parts.append(f"the session was warned: {'; '.join(warnings)}")
+        if self.following is not None and self.following.why_empty:
+            parts.append(self.following.why_empty)
         return "; ".join(parts)
 
     def why_empty(self) -> str:
@@ -454,6 +457,12 @@ class OpenSession:
         current = self.native.phase
         past = range(self._oldest_phase, current)
         return [*(phase for phase in past if self.native.has_phase(phase)), current]
+
+    def _phases_to_write(self) -> list[int]:
+        """The same without the last cycle of a schedule, where the program ended at its start."""
+        phases = self._phases()
+        has_ended_early = self._is_stopped and self.following and self.following.is_cycle_empty
+        return phases[:-1] if has_ended_early and not self.native.is_empty else phases
 
     def _resume_backends(self) -> None:
         for backend in self.backends.values():

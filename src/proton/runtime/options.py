@@ -175,7 +175,16 @@ def _check_name(name: str | os.PathLike[str] | None) -> str:
         raise UsageError(f"name {text!r} has a NUL in it; no file can be called that")
     if text.endswith(os.sep) or os.path.basename(text) in (".", ".."):
         raise UsageError(f"name {text!r} is a folder; add the name of the profile")
+    if not split_suffix(text)[1] and _is_special(os.path.expanduser(text)):
+        raise UsageError(
+            f"name {text!r} is a device or pipe, and a suffix would be added to it; name a file, "
+            "or '-' for standard output"
+        )
     return text
+
+
+def _is_special(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def split_suffix(name: str) -> tuple[str, str]:

@@ -96,8 +96,10 @@ class PhaseFiles:
         """The path of the files without suffix; None for standard output."""
         return None if self._claim is None else self._claim.stem
 
-    def write(self, phase: int, output_format: str, header: Header) -> None:
-        """Write one phase.
+    def write(
+        self, phase: int, output_format: str, header: Header, *, is_only: bool = False
+    ) -> None:
+        """Write one phase, as a part where it is not the only one of its session.
 
         Raises:
             WriteError: not where it should go; the error names the file that has it instead.
@@ -106,7 +108,7 @@ class PhaseFiles:
         if self._claim is None:
             content.print()
             return
-        part = phase if self._native.phase else None
+        part = phase if self._native.phase and not is_only else None
         self._avoid_others_file(self._claim, output_format, part)
         try:
             path = content.write(self._claim.stem, part)

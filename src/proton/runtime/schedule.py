@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from proton.errors import UsageError
+from proton.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
     from proton.runtime.open_session import OpenSession
@@ -46,8 +46,9 @@ class Schedule(NamedTuple):
         for word in text.split(","):
             name, _, value = word.strip().partition("=")
             if name not in _PARTS or not value.isascii() or not value.isdigit():
+                near = did_you_mean(name, _PARTS) if name not in _PARTS else ""
                 raise UsageError(
-                    f"schedule {text!r}: {word.strip()!r} is no number of steps; "
+                    f"schedule {text!r}: {word.strip()!r} is no number of steps{near}; "
                     "write wait=1,warmup=1,active=3 and, if it shall end, repeat=1"
                 )
             given[name] = int(value)
@@ -82,7 +83,7 @@ class Schedule(NamedTuple):
         return Recording.DISCARDED if place < self.wait + self.warmup else Recording.ON
 
 
-def schedule(*, wait: int = 0, warmup: int = 0, active: int, repeat: int = 0) -> Schedule:
+def schedule(*, wait: int = 0, warmup: int = 0, active: int = 1, repeat: int = 0) -> Schedule:
     """Which steps a session records; for the argument `schedule` of `start` and `profile`.
 
     A cycle is `wait` steps that are not recorded, `warmup` steps that are recorded and dropped, and
@@ -111,6 +112,7 @@ class Following:
         self.plan = plan
         self._opened = opened
         self._step = 0
+        self._untouched = 0  # what the core calls the state of a cycle that has nothing yet
         if plan.at(0) is Recording.OFF:
             opened.deactivate()
 
@@ -118,6 +120,28 @@ class Following:
     def is_recording(self) -> bool:
         """Whether the step under way is recorded, be it to be dropped."""
         return self.plan.at(self._step) is not Recording.OFF
+
+    @property
+    def is_cycle_empty(self) -> bool:
+        """Whether a cycle after the first has recorded nothing that is kept."""
+        native = self._opened.native
+        return native.phase > 0 and native.change_count(native.phase) == self._untouched
+
+    @property
+    def why_empty(self) -> str:
+        """What the program did not come to, where it ended before its first kept step; else ""."""
+        first = self.plan.wait + self.plan.warmup
+        if self._step >= first:
+            return ""
+        return (
+            f"the schedule keeps steps from number {first} on, and proton.step() was called "
+            f"{self._step} times; shorten wait and warmup, or run more steps"
+        )
+
+    @property
+    def step(self) -> int:
+        """The number of the step under way, from 0 on."""
+        return self._step
 
     def advance(self) -> None:
         """A step ended: do what the schedule has for the next one."""
@@ -132,11 +156,13 @@ class Following:
             opened.deactivate()
         is_over = bool(plan.repeat) and plan.cycle_of(self._step) >= plan.repeat
         if plan.cycle_of(self._step) != plan.cycle_of(self._step - 1) and not is_over:
-            opened.advance_phase()
+            self._untouched = opened.native.change_count(opened.advance_phase())
         if now is not Recording.OFF and not opened.native.is_active:
             opened.activate()
 
     def end(self, state: Recording | None = None) -> None:
         """Drop what a warm-up recorded, where the session ends or goes on after one."""
         if (state or self.plan.at(self._step)) is Recording.DISCARDED:
-            self._opened.clear(self._opened.native.phase, up_to=False)
+            native = self._opened.native
+            self._opened.clear(native.phase, up_to=False)
+            self._untouched = native.change_count(native.phase)

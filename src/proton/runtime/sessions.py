@@ -148,16 +148,17 @@ def step(name: str | None = None) -> None:
     the times of 65 536 steps; those beyond are counted, as loss `step`.
 
     Args:
-        name: what to call the step that ends; none is needed.
+        name: what to call the step that ends; none is needed. Under a schedule its number.
 
     Example:
         >>> for batch in batches:
         ...     train(batch)
         ...     proton.step()
     """
-    _native.step(name)
     if _scheduled:
-        _follow_schedules()
+        _follow_schedules(name)
+    else:
+        _native.step(name)
 
 
 def finalize(session: int | None = None, output_format: str = "") -> None:
@@ -230,13 +231,17 @@ def _plan(request: SessionRequest) -> Schedule | None:
     raise UsageError(f"schedule must be what proton.schedule returns, not {request.schedule!r}")
 
 
-def _follow_schedules() -> None:
-    """A step ended: sessions with a schedule do what it has for the next."""
+def _follow_schedules(name: str | None) -> None:
+    """A step ended: sessions with a schedule do what it has for the next.
+
+    A file has some of the steps only, so a step without a name is called by its number.
+    """
     with _lock:
         _scheduled[:] = [opened for opened in _scheduled if _open.get(opened.id) is opened]
-        for opened in _scheduled:
-            if opened.following is not None:
-                opened.following.advance()
+        plans = [opened.following for opened in _scheduled if opened.following is not None]
+        _native.step(str(plans[0].step) if name is None and plans else name)
+        for following in plans:
+            following.advance()
 
 
 def close_sessions(session: int | None, output_format: str) -> None:
@@ -388,10 +393,16 @@ def _take(notices: list[str]) -> tuple[str, ...]:
 
 
 def _outside_level() -> int:
-    """The `stacklevel`, counted from our caller, of the first frame outside this package."""
+    """The `stacklevel`, counted from our caller, of the first frame outside this package.
+
+    At the exit of the process there is none: a level past the last frame names no line of ours.
+    """
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
+    while frame.f_code.co_filename.startswith(_PACKAGE):
+        level += 1
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
     return level
 
 

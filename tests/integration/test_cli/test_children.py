@@ -149,3 +149,17 @@ def test_a_proton_command_below_another_keeps_its_own_name(runner: Any) -> None:
     assert runner.paths("inner.hatchet") == [("inner",)]
     assert runner.paths("outer.hatchet") == [("outer",)]
     assert any("is profiled by a proton command already" in line for line in ended.said)
+
+
+def test_a_target_whose_processes_did_the_work_is_told_how_to_profile_them(runner: Any) -> None:
+    runner.write(
+        "pool.py",
+        "import multiprocessing, proton\n"
+        "def work(x):\n"
+        "    with proton.scope('part'): return x\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.Pool(1) as pool: pool.map(work, [1])\n",
+    )
+    said = "proton: the target started Python processes; to profile them: --follow-children"
+    assert said in runner.proton("pool.py").said
+    assert said not in runner.proton("--follow-children", "pool.py").said

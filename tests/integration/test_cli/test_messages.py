@@ -143,3 +143,14 @@ def test_a_profile_for_stdout_goes_there_and_nowhere_else(runner: Any) -> None:
     assert mine == "mine"
     assert json.loads(profile)[0]["children"][0]["frame"]["name"] == "x"
     assert (ended.said, runner.profiles()) == ([], [])
+
+
+def test_a_script_that_cannot_begin_keeps_the_earlier_profile(runner: Any) -> None:
+    runner.write("good.py", "import proton\nwith proton.scope('part'): pass")
+    runner.write("bad.py", "x = (")
+    runner.proton("good.py")
+    ended = runner.proton("bad.py")
+    assert ended.code == 1
+    (line,) = ended.said
+    assert line.endswith("nothing was captured; proton.hatchet is still that of an earlier run")
+    assert runner.paths() == [("part",)]

@@ -129,7 +129,7 @@ def test_every_option_reaches_the_session(runner: Any) -> None:
     assert (runner.folder / "tree.hatchet_msgpack").exists()
     assert runner.proton("-n", "t", "-d", "trace", "script.py").said == [
         "proton: wrote t.chrome_trace; open it in https://ui.perfetto.dev",
-        "proton: as .pftrace it would be a twentieth of the size: --output-format perfetto",
+        "proton: as .pftrace it would be much smaller: --output-format perfetto",
     ]
     trace = json.loads((runner.folder / "t.chrome_trace").read_text())
     assert "x" in [event["name"] for event in trace["traceEvents"]]

@@ -39,3 +39,15 @@ def test_work_on_the_device_has_a_median_of_its_own() -> None:
     times = step_times(Profile("f", steps=[one, StepSeries(0, (0,), (90,), rank=3)]))
     assert times is not None
     assert (times.median_ns, times.work_median_ns) == (30, 5)
+
+
+def test_a_step_that_is_called_by_a_number_has_that_number() -> None:
+    series = StepSeries(0, (0, 1), (10, 30), names=("3", "4"))
+    times = step_times(Profile("f", steps=[series]))
+    assert times is not None
+    assert times.slowest == 4
+    times = step_times(
+        Profile("f", steps=[StepSeries(0, (0, 1), (10, 30), names=("", "9" * 9999))])
+    )
+    assert times is not None
+    assert times.slowest == 1

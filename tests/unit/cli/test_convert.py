@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,23 @@ def test_what_others_shall_not_see_can_be_left_out(capsys: pytest.CaptureFixture
 def test_a_metric_can_be_picked() -> None:
     assert run(["--metric=count", "tree.hatchet", "out.folded"]) == 0
     assert Path("out.folded").read_text() == "add 1\n"
+
+
+def test_a_pipe_is_written_by_the_name_that_leads_to_it() -> None:
+    reading, writing = os.pipe()
+    try:
+        assert run(["tree.hatchet", f"/dev/fd/{writing}", "--output-format", "hatchet"]) == 0
+        assert json.loads(os.read(reading, 1 << 16))[0]["children"]
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        with pytest.raises(BrokenPipeError):
+            run(["tree.hatchet", f"/dev/fd/{writing}", "--output-format", "hatchet"])
+    finally:
+        os.close(writing)

@@ -50,6 +50,7 @@ def test_a_folder_becomes_one_profile_and_does_so_again(
         (["ranks", "--all"], "unknown option '--all'"),
         (["ranks", "-o", "x.csv"], "x.csv: the suffix names no format; end it in .hatchet"),
         (["ranks/run.rank_0.hatchet", "-o", "x.hatchet"], "one profile alone"),
+        (["nodir", "-o", "x.hatchet"], "nodir: no such file or folder"),
         ([f"{RANK}_0.hatchet", f"{RANK}_1.hatchet", f"--output={RANK}_1.hatchet"], "of the inputs"),
         (["ranks", "-o", f"{RANK}_1.hatchet"], "is a profile of this folder"),
     ],

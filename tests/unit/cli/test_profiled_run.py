@@ -28,7 +28,7 @@ class Recorder:
         self.calls.append(f"start {request.name}")
         return self.session
 
-    def finish(self) -> Ending:
+    def finish(self, *, keeps_earlier: bool = False) -> Ending:
         self.calls.append("finish")
         warnings.warn("renamed", ProtonWarning, stacklevel=1)
         return self.ending

@@ -172,10 +172,18 @@ def test_a_profile_of_another_run_is_not_overwritten(make_session: MakeSession) 
     session = make_session()
     launch(session, "k")
     Path("run.hatchet").write_bytes(session.serialize("hatchet", 0, header(pid=1)))
-    with pytest.raises(UsageError, match=r"^run\.hatchet: exists already; name another file: -o"):
+    with pytest.raises(UsageError, match=r"^run\.hatchet: is the profile of another run; "):
         run(["run.partial"])
     assert kernel_count("run.hatchet") == 1
     assert Path("run.partial").exists()
+    os.utime("run.partial", (2**32, 2**32))
+    (warning,) = open_profile("run").warnings
+    assert warning.endswith("a later one was killed; see it with: proton-viewer run.partial")
+    os.utime("run.partial", (0, 0))
+    assert open_profile("run.hatchet").warnings == ()
+    assert run(["run.hatchet", "--force"]) == 0
+    assert kernel_count("run.hatchet") == 3
+    assert not Path("run.partial").exists()
 
 
 def test_a_process_that_runs_keeps_its_journal(make_session: MakeSession) -> None:

@@ -52,7 +52,7 @@ def test_a_failure_and_an_empty_profile_are_said_even_when_quiet() -> None:
 def test_a_trace_is_opened_elsewhere() -> None:
     wrote, smaller = lines(Ending(paths=("/x.chrome_trace",)))
     assert wrote.endswith("; open it in https://ui.perfetto.dev")
-    assert smaller == "as .pftrace it would be a twentieth of the size: --output-format perfetto"
+    assert smaller == "as .pftrace it would be much smaller: --output-format perfetto"
     (wrote,) = lines(Ending(paths=("/x.pftrace",)))
     assert wrote.endswith("; open it in https://ui.perfetto.dev")
 
@@ -71,3 +71,8 @@ def test_a_run_whose_only_kernel_failed_is_not_told_that_it_launched_none() -> N
     missed = "all that was seen was lost: 1 failed_kernel"
     (line,) = lines(Ending(is_empty=True, missed=missed), quiet=True)
     assert line == "nothing was captured: all that was seen was lost: 1 failed_kernel"
+
+
+def test_an_earlier_profile_that_was_kept_is_said_in_one_line() -> None:
+    ending = Ending(is_empty=True, kept="/home/me/run.hatchet")
+    assert lines(ending) == ["nothing was captured; run.hatchet is still that of an earlier run"]

@@ -117,3 +117,8 @@ def test_an_absolute_path_is_left_alone() -> None:
 def test_the_root_folder_gives_no_double_slash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     assert absolute("s.py") == "/s.py"
+
+
+def test_a_command_behind_two_dashes_is_told_so(tmp_cwd: Path) -> None:
+    with pytest.raises(UsageError, match="the command 'report' is not written after '--'"):
+        Target("report").check()

@@ -322,3 +322,12 @@ def test_a_table_by_group_is_json_or_markdown(capsys: pytest.CaptureFixture[str]
 def test_a_digest_stands_alone(other: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", other, "x"]) == 2
     assert "is a digest of the whole profile; leave out --" in capsys.readouterr().err
+
+
+def test_a_value_that_is_none_of_the_choices_is_told_in_our_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--group-by", "kernl", "x.hatchet"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("proton-viewer: unknown value for '--group-by': 'kernl'; choose one of")
+    assert "did you mean 'kernel'" in said

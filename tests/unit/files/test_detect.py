@@ -196,3 +196,8 @@ def test_the_collector_is_as_it_was_even_after_an_error(is_enabled: bool, tmp_pa
         assert gc.isenabled() is is_enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_a_dash_says_how_standard_input_is_read(tmp_cwd: Path) -> None:
+    with pytest.raises(FormatError, match=r"^-: no such file; .* name it /dev/stdin$"):
+        open_profile("-")

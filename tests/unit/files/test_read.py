@@ -37,8 +37,11 @@ def refusal(data: bytes) -> str:
         (gzip.compress(b"[]", mtime=0), "compressed with gzip; unpack it first"),
         (b"BZh91AY", "compressed with bzip2; unpack it first"),
         (b"PK\x03\x04abc", "compressed with zip; unpack it first"),
-        (b"\x7fELF\x02\x01\x01\x00", r"not a profile: starts with b'\x7fELF\x02\x01\x01\x00'"),
-        (b"hello", "not a profile: starts with b'hello', which is none of hatchet JSON"),
+        (
+            b"\x7fELF\x02\x01\x01\x00",
+            "not a profile: starts with the bytes 7f 45 4c 46 02 01 01 00",
+        ),
+        (b"hello", "not a profile: starts with 'hello', which is none of hatchet JSON"),
         (b"[]", "not a profile: a list of 0, not of root node and device map"),
         (b"[1, 2]", "not a profile: a list of 2, not of root node and device map"),
         (b"[{}, {}, {}]", "not a profile: a list of 3, not of root node and device map"),

@@ -210,10 +210,14 @@ def test_without_a_gpu_interpreted_kernels_are_timed(interpreted: Callable[[], N
     assert 0 < times[0] < 60_000
 
 
-def test_without_a_gpu_it_is_said_how_kernels_can_be_timed(interpreted: object) -> None:
-    with pytest.raises(
-        UsageError, match=r"no kernel .* \(no GPU is here\); set TRITON_INTERPRET=1"
-    ):
+@pytest.mark.parametrize(
+    ("is_set", "remedy"), [("", "set TRITON_INTERPRET=1"), ("1", "launch a Triton kernel in it")]
+)
+def test_without_a_gpu_it_is_said_how_kernels_can_be_timed(
+    is_set: str, remedy: str, interpreted: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", is_set)
+    with pytest.raises(UsageError, match=rf"no kernel .* \(no GPU is here\); {remedy}"):
         do_bench(lambda: None, warmup=0, rep=0)
 
 

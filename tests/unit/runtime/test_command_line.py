@@ -144,3 +144,16 @@ def test_a_disabled_profiler_leaves_the_target_alone(monkeypatch: pytest.MonkeyP
     assert command_line.start(SessionRequest(name="run")) is None
     assert proton.start("other") is None
     assert command_line.finish() == Ending()
+
+
+def test_an_empty_profile_leaves_an_earlier_one_where_that_is_asked(
+    gpu: Any, tmp_cwd: Path
+) -> None:
+    earlier = tmp_cwd / "run.hatchet"
+    earlier.write_text("earlier")
+    command_line.start(SessionRequest(name="run"))
+    assert command_line.finish(keeps_earlier=True) == Ending(is_empty=True, kept=str(earlier))
+    assert earlier.read_text() == "earlier"
+    command_line.start(SessionRequest(name="run"))
+    gpu.launch("k")
+    assert command_line.finish(keeps_earlier=True) == Ending(paths=(str(earlier),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 
@@ -39,3 +40,10 @@ def test_a_child_may_ask_for_a_call_of_its_own(run_python: Any) -> None:
         """
     )
     assert result.stdout == "child\nparent\n", result.stderr
+
+
+def test_a_warning_at_the_exit_shows_no_line_of_ours(run_python: Any, tmp_cwd: Path) -> None:
+    result = run_python("import proton; proton.start('run', backend='interpreter')")
+    assert "captured nothing" in result.stderr
+    assert "sessions.py" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1

@@ -395,3 +395,13 @@ def test_every_setting_that_cannot_be_read_is_a_line(monkeypatch: pytest.MonkeyP
     assert "TRITON_ENABLE_NVTX" in nvtx
     assert "'perhaps'" in nvtx
     assert "PROTON_JOURNAL_INTERVAL" in interval
+
+
+def test_a_device_or_pipe_cannot_be_the_name_of_files(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for name in ("/dev/null", pipe):
+        with pytest.raises(UsageError, match="is a device or pipe"):
+            resolve(SessionRequest(name=name))
+    os.mkfifo(tmp_path / "run.hatchet")
+    assert resolve(SessionRequest(name=tmp_path / "run.hatchet")).stem == str(tmp_path / "run")

@@ -36,6 +36,15 @@ def test_what_is_no_schedule_is_refused(text: str) -> None:
         Schedule.parse(text)
 
 
+def test_a_name_that_is_near_one_of_a_schedule_is_suggested() -> None:
+    with pytest.raises(UsageError, match="did you mean 'active'"):
+        Schedule.parse("wait=1,actve=2")
+
+
+def test_text_and_call_have_the_same_defaults() -> None:
+    assert schedule(wait=1) == Schedule.parse("wait=1")
+
+
 @pytest.mark.parametrize("numbers", [{"active": 0}, {"active": 1, "wait": -1}, {"active": 1.5}])
 def test_numbers_without_meaning_are_refused(numbers: Any) -> None:
     with pytest.raises(UsageError, match="of a schedule must be a number of steps from"):
@@ -106,3 +115,37 @@ def test_a_profiled_function_takes_a_schedule() -> None:
     train()
     proton.finalize()
     assert recorded() == (["step_1"], ["1"])
+
+
+@pytest.mark.usefixtures("tmp_cwd")
+@pytest.mark.parametrize("plan", ["active=2", "wait=1,active=1", "warmup=1,active=1"])
+def test_a_cycle_without_anything_in_it_makes_no_file(plan: str) -> None:
+    run_steps(2, plan)
+    assert [path.name for path in Path().glob("run*")] == ["run.hatchet"]
+    run_steps(4, plan)
+    parts = sorted(path.name for path in Path().glob("run.part*"))
+    assert parts == ["run.part_0.hatchet", "run.part_1.hatchet"]
+    assert open_profile(parts[0]).warnings == ()
+
+
+@pytest.mark.usefixtures("tmp_cwd")
+def test_a_warm_up_that_is_cut_off_makes_no_file() -> None:
+    run_steps(3, "warmup=2,active=1")
+    run_steps(4, "warmup=2,active=1")
+    assert [path.name for path in Path().glob("run*")] == ["run.hatchet"]
+
+
+@pytest.mark.usefixtures("tmp_cwd")
+def test_steps_without_a_name_keep_their_number_in_the_program() -> None:
+    session = proton.start("run", backend="interpreter", schedule="wait=2,warmup=1,active=3")
+    for _ in range(6):
+        proton.step()
+    proton.finalize(session)
+    assert recorded()[1] == ["3", "4", "5"]
+
+
+@pytest.mark.usefixtures("tmp_cwd")
+def test_a_program_that_ends_before_its_first_kept_step_is_told_so() -> None:
+    said = r"keeps steps from number 20 on, and proton\.step\(\) was called 6 times"
+    with pytest.warns(ProtonWarning, match=said):
+        run_steps(6, "wait=20,active=2")

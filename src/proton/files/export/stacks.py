@@ -13,7 +13,7 @@ from typing import NamedTuple
 from proton.errors import MetricNotFound, UsageError
 from proton.model.frame import Frame, FrameKind
 from proton.model.host_time import self_times
-from proton.model.metric import TIME_NS, MetricKind, split_unit
+from proton.model.metric import CPU_TIME_NS, TIME_NS, MetricKind, split_unit
 from proton.model.profile import LABELS, Profile, TreeProfile, kind_of
 from proton.model.tree import Tree
 
@@ -47,7 +47,7 @@ class Weights:
 
 
 class Stacks(NamedTuple):
-    """The metrics of a tree that stacks can hold, time first."""
+    """The metrics of a tree that stacks can hold, time first, then that of the CPU."""
 
     weights: list[Weights]
     notes: tuple[str, ...]
@@ -74,7 +74,7 @@ def stacks_of(profile: Profile, tree: Tree, wanted: str | None = None) -> Stacks
             own = [max(value, 0) for value in own]
         if any(own):
             weights.append(Weights(metric, *split_unit(metric), own))
-    weights.sort(key=lambda each: each.metric != TIME_NS)
+    weights.sort(key=lambda each: (each.metric != TIME_NS, each.metric != CPU_TIME_NS))
     all_names = [each.metric for each in weights] + left_out
     if wanted is not None:
         weights = [each for each in weights if wanted.lower() in (each.metric, each.name.lower())]

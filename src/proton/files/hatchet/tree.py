@@ -21,7 +21,7 @@ from proton.files.encoding.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.encoding.summary import device_map, summary_object
 from proton.files.hatchet.details import details_object, entries_object
 from proton.files.hatchet.frames import frames_of, infer_kinds, is_kinds, name_device_types
-from proton.model.metric import CYCLES, EMPTY, Metrics, MetricValue
+from proton.model.metric import CYCLES, EMPTY, TIME_NS, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 
@@ -57,6 +57,11 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
     if doubt:
         check_nodes(root, source)
         own = [_without_lists(metrics) for metrics in own]
+    if TIME_NS in metric_names and str in {type(metrics.get(TIME_NS)) for metrics in own}:
+        row = next(at for at, metrics in enumerate(own) if type(metrics.get(TIME_NS)) is str)
+        raise FormatError(
+            f"{source}: node {row} has text as its {TIME_NS!r}: {short(own[row][TIME_NS])}"
+        )
     if kinds is None or not is_kinds(kinds, len(names)):
         if CYCLES in metric_names:
             own = name_device_types(own)

@@ -89,3 +89,9 @@ def test_recursion_too_deep_to_spell_out_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(stacks, "MOST_FRAMES", 2)
     with pytest.raises(UsageError, match=r"too deep .* \(3 frames in all\); speedscope's does not"):
         refuse_endless(profile, profile.tree, weights)
+
+
+def test_without_kernels_the_time_of_the_cpu_comes_first() -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "step", {"bytes": 8, "cpu_time (ns)": 5})])
+    assert isinstance(profile, TreeProfile)
+    assert [each.name for each in stacks_of(profile, profile.tree)[0]] == ["cpu_time", "bytes"]

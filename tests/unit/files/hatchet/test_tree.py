@@ -142,3 +142,9 @@ def test_nodes_keep_the_known_order_of_keys() -> None:
     root = msgpack.unpackb(to_msgpack(PROFILE, PROFILE.tree))[0]
     assert list(root) == ["frame", "metrics", "children", "proton"]
     assert list(json.loads(to_json(PROFILE, PROFILE.tree))[0]) == list(root)
+
+
+def test_text_as_a_time_is_refused() -> None:
+    root = node("ROOT", None, node("k", {"time (ns)": "abc"}))
+    with pytest.raises(FormatError, match=r"^f: node 1 has text as its 'time \(ns\)': 'abc'"):
+        read_tree(root, None, "f")

@@ -53,6 +53,12 @@ function workTime(of: Profile): string {
   return of.parts.summary.is_interpreted ? "time (interpreted)" : "GPU time"
 }
 
+/** Under a schedule a file has some of the program's steps, each by its number as its name. */
+function stepName(at: number, name: string): string {
+  if (/^\d+$/.test(name)) return `step ${grouped(Number(name))}`
+  return `step ${grouped(at)}${name === "" ? "" : ` ${printable(name)}`}`
+}
+
 /** `median`: of the steps of all ranks. */
 function Series({ of, series, median }: { of: Profile; series: StepsOfRank; median: number }): VNode | null {
   const [chosen, setChosen] = useState(-1)
@@ -61,7 +67,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
   const work = workTime(of)
   const steps = useMemo(() => stepsOf(host, gpu), [host, gpu])
   if (steps === null) return null
-  const name = (at: number): string => `step ${grouped(at)}${(series.names[at] ?? "") === "" ? "" : ` ${printable(series.names[at] as string)}`}`
+  const name = (at: number): string => stepName(at, series.names[at] ?? "")
   const value = (at: number): string => text(time(host[at]))
   const facts = (at: number): VNode => (
     <dl>
