@@ -82,8 +82,10 @@ bool Recording::read_entry(recording::Fields& fields) {
         query.handle = fields.varint();
       }
       query.answer = fields.varint();
-      const auto owner = std::find_if(entries.rbegin(), entries.rend(),
-                                      [&](const Entry& one) { return one.thread == entry.thread; });
+      auto owner = std::find_if(entries.rbegin(), entries.rend(),
+                                [&](const Entry& one) { return one.thread == entry.thread; });
+      // A thread that does nothing but flush has no entries: what it was told holds from now on.
+      if (kind == recording::kDropped && owner == entries.rend()) owner = entries.rbegin();
       if (owner != entries.rend() && !fields.is_cut()) owner->queries.push_back(query);
       return !fields.is_cut();
     }

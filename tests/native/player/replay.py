@@ -104,8 +104,8 @@ class Replay:
         return thread, None if note.value is None else note.value.decode()
 
     def _do(self, index: int, note: str | None, changed: dict[str, Any]) -> None:
+        self.player.player_run(index)  # of a note: what CUPTI told while it was done
         if note is None:
-            self.player.player_run(index)
             return
         deed = json.loads(note)
         if deed["op"] in FLUSHING:
