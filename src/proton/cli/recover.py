@@ -20,7 +20,7 @@ from proton.cli.outputs import (
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
-from proton.files.journal.format import SUFFIX, is_alive, read_facts
+from proton.files.journal.format import SUFFIX, is_alive, is_elsewhere, read_facts
 from proton.model.profile import Profile
 
 USAGE = "FILE [-o OUTPUT] [--keep] [--force]"
@@ -134,6 +134,13 @@ def _recover(journal: str, output: str | None, *, keeps: bool, is_forced: bool) 
             f"{journal}: process {facts.get('pid')} is still running and will write its profile "
             "itself; to look at it now name another file: -o OUTPUT"
         )
+    may_run = is_elsewhere(facts) and not is_forced
+    if may_run and output is None:
+        raise UsageError(
+            f"{journal}: was written on {facts.get('host')!r}, where process {facts.get('pid')} "
+            "may still run and need it; recover it there, name another file with -o OUTPUT, or say "
+            "with --force that the process has ended"
+        )
     with busy(f"reading {journal}"):
         profile = open_profile(journal)
     phase = facts.get("phase") or 0
@@ -154,7 +161,7 @@ def _recover(journal: str, output: str | None, *, keeps: bool, is_forced: bool) 
             write_output(target, to_bytes(profile, format_for(profile, target)))
         others = [number for number in phases if number != phase or written is not None]
         lines = [*profile.warnings, *_about_parts(others), f"wrote {name_of(target)}"]
-    if keeps or is_alive(facts):
+    if keeps or is_alive(facts) or may_run:
         return lines
     if output is not None and not is_plain_file(output):
         return [*lines, f"kept {journal}: {name_of(output)} is no file that stays"]

@@ -27,6 +27,7 @@ from proton.files.journal.format import (
     chunk_head,
     facts_of_process,
     is_alive,
+    is_elsewhere,
     pack_facts,
     read_facts,
 )
@@ -360,7 +361,7 @@ class Journal:
         if facts is None and not os.path.lexists(path):
             return path
         own = f"{stem}.pid_{os.getpid()}.{SUFFIX}"
-        if facts is None or is_alive(facts) or _is_elsewhere(facts):
+        if facts is None or is_alive(facts) or is_elsewhere(facts):
             return own  # somebody else's, or no journal at all
         kept = _unused(f"{stem}.pid_{facts.get('pid', 'unknown')}", SUFFIX)
         try:
@@ -372,11 +373,6 @@ class Journal:
             f"it is kept as {kept!r}, to get its profile: proton recover {kept}"
         )
         return path
-
-
-def _is_elsewhere(facts: Mapping[str, object]) -> bool:
-    """Whether the journal is of another machine, where its process may be alive."""
-    return bool(facts) and facts.get("host") != os.uname().nodename
 
 
 def _unused(stem: str, suffix: str) -> str:

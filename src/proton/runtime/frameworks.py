@@ -94,15 +94,18 @@ def forget() -> None:
 def _observe() -> str:
     """Have the core observe torch; why it cannot, or "". Operators are tried once in a process."""
     global _refused
-    code = _torch.module_call()
-    if code is not None:
-        _native.TorchObserver.call_of_modules(code)
-    if _refused is None:
-        try:
-            _torch.open_observer(_native.TorchObserver)
-            _refused = ""
-        except (ProtonError, RuntimeError, OSError) as error:
-            _refused = (
-                f"operators and backward work of torch {_torch.version()} are not recorded: {error}"
-            )
+    if _refused is not None:
+        return _refused
+    try:
+        code = _torch.module_call()
+        if code is not None:
+            _native.TorchObserver.call_of_modules(code)
+        _torch.open_observer(_native.TorchObserver)
+        _refused = ""
+    except Exception as error:  # a torch of another make: the program's import of it must not fail
+        is_sentence = isinstance(error, ProtonError | RuntimeError | OSError)
+        why = error if is_sentence else f"{type(error).__name__}: {error}"
+        _refused = (
+            f"operators and backward work of torch {_torch.version()} are not recorded: {why}"
+        )
     return _refused

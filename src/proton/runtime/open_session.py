@@ -323,6 +323,8 @@ class OpenSession:
         self.files.forget()
         self.autosave.forget()
         origins_watch.remove(self._warn_of_origins)
+        if self._framework is not None:
+            self._framework.stop()
         for name, backend in self.backends.items():
             if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
                 backend.stop()

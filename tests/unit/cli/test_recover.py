@@ -266,3 +266,19 @@ def test_a_trace_has_what_its_last_chunk_says_of_kernels(make_session: MakeSessi
     Path("run.partial").write_bytes(pack_facts(facts(data="trace", format="perfetto")) + chunks)
     run(["run"])
     assert [each.launches for each in open_profile("run.pftrace").in_kernel] == [2]
+
+
+def test_a_journal_of_another_machine_is_not_taken_from_a_process_that_may_run_there(
+    make_session: MakeSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = leave_journal(make_session, host="node7")
+    with pytest.raises(
+        UsageError, match=r"written on 'node7', where process 4000000 may still run"
+    ):
+        run(["run"])
+    assert run(["run", "-o", "copy.hatchet"]) == 0
+    assert Path("run.partial").read_bytes() == data
+    assert kernel_count("copy.hatchet") == 3
+    assert run(["run", "--force"]) == 0
+    assert kernel_count("run.hatchet") == 3
+    assert not Path("run.partial").exists()

@@ -129,3 +129,19 @@ def test_a_torch_that_is_refused_is_told_once_a_session_and_tried_once(
     assert isinstance(said, dict)
     assert said["refused"] == told[0]
     assert frames.are_read is False
+
+
+def test_a_torch_of_another_make_is_refused_and_its_import_goes_on(
+    frames: Frames, imports: list[Callable[[], None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(opening: object) -> None:
+        raise AttributeError("no attribute '_sequence_nr'")
+
+    monkeypatch.setattr(_torch, "open_observer", fail)
+    told: list[str] = []
+    watch(waits=True, told=told).start()
+    imports[0]()
+    assert told == [
+        "operators and backward work of torch 2.13.0 are not recorded: "
+        "AttributeError: no attribute '_sequence_nr'"
+    ]

@@ -143,6 +143,12 @@ ContextId with_metadata(ContextId context) {
   const uint32_t suffix = thread->suffix.load(std::memory_order_relaxed);
   if (suffix == 0) return context;
   FrameworkCache& cache = find_cache();
+  // A launch inside of a backward node has not come by `find_here`.
+  const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
+  if (cache.epoch != epoch) {
+    if (cache.stack.is_busy()) return context;  // code of the program's that a look-up ran
+    cache.restart(epoch);
+  }
   const uint64_t key = pair_key(context, suffix);
   if (const uint32_t* known = cache.contexts.find(key)) return *known;
   const WithGil held;

@@ -52,7 +52,7 @@ void add_sums(OperatorThread& thread, double ns_per_tick,
     if (site.context == kNoContext) return;
     const uint64_t ticks = site.ticks.load(std::memory_order_relaxed);
     const uint64_t calls = site.calls.load(std::memory_order_relaxed);
-    if (calls == site.taken_calls) return;
+    if (calls == site.taken_calls && ticks == site.taken_ticks) return;
     OperatorSum& sum =
         sums.try_emplace(site.context, OperatorSum{site.context, 0, 0}).first->second;
     sum.calls += calls - site.taken_calls;
@@ -259,11 +259,19 @@ void TorchObserver::reset_after_fork() noexcept {
 
 ContextId TorchObserver::context() noexcept {
   if (this_operators == nullptr || tier() == ObserverTier::kOff) return kNoContext;
-  return current_thread().context();
+  try {
+    return current_thread().context();
+  } catch (...) {  // out of memory
+    return kNoContext;
+  }
 }
 
 void TorchObserver::note_launch(ContextId context) noexcept {
-  if (tier() == ObserverTier::kBlame) current_thread().note_launch(context);
+  if (tier() != ObserverTier::kBlame) return;
+  try {
+    current_thread().note_launch(context);
+  } catch (...) {  // out of memory: its number has no place
+  }
 }
 
 }  // namespace proton

@@ -17,7 +17,7 @@ from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 
 # Traces know frames by names only: `file:12@function`, in those of torch `file(12): function`.
-_FRAME = re.compile(r"(?s)(?P<file>.+?)(?::(?P<line>\d+)@.+|\((?P<at>\d+)\): .+)")
+_FRAME = re.compile(r"(?s)(?P<file>.+?)(?::(?P<line>\d{1,9})@.+|\((?P<at>\d{1,9})\): .+)")
 
 
 def is_library(frame: Frame) -> bool:

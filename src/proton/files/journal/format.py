@@ -108,6 +108,11 @@ def is_alive(facts: Mapping[str, Any]) -> bool:
     return start is not None and start == facts.get("process_start")
 
 
+def is_elsewhere(facts: Mapping[str, Any]) -> bool:
+    """Whether the journal is of another machine, where its process may be alive."""
+    return facts.get("host") not in (None, _host())
+
+
 def _host() -> str:
     import platform  # os.uname is not there on every system; and recording starts sooner
 

@@ -60,6 +60,8 @@ def current_line(place: Place) -> int | None:
     texts = linecache.getlines(place.file) if place.text else []
     if not texts:  # nobody can tell
         return place.line
+    if place.line <= len(texts) and texts[place.line - 1].strip() == place.text:
+        return place.line
     alike = [number for number, text in enumerate(texts, 1) if text.strip() == place.text]
     return min(alike, key=lambda number: abs(number - place.line), default=None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -50,10 +51,15 @@ def write_side_file(
         "texts": [[*place, texts[place]] for place in sorted(lines) if texts.get(place)],
     }
     path = side_path(wrapper)
-    beside = f"{path}.{os.getpid()}"  # a reader must not see half of it
-    with open(beside, "w", encoding="utf-8", errors="surrogateescape") as file:
-        json.dump(content, file)
-    os.replace(beside, path)
+    # A reader must not see half of it, and processes of several machines may write it at once.
+    handle, beside = tempfile.mkstemp(".tmp", dir=os.path.dirname(path))
+    try:
+        with open(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+            json.dump(content, file)
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
 
 
 def read_side_file(wrapper: str) -> list[KernelOrigins] | None:
@@ -68,7 +74,7 @@ def read_side_file(wrapper: str) -> list[KernelOrigins] | None:
             return None
         texts = {(file, line): text for file, line, text in content["texts"]}
         return [_kernel(each, wrapper, texts) for each in content["kernels"]]
-    except (OSError, ValueError, TypeError, KeyError):  # another program's, or damaged
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):  # another's, or damaged
         return None
 
 
