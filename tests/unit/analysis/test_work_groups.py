@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.folding.work_groups import BY, By, Work, group_rows, sum_of, work_places
+from proton.analysis.folding.work_groups import (
+    BY,
+    By,
+    Work,
+    group_entries,
+    group_rows,
+    sum_of,
+    work_entry,
+    work_places,
+)
 from proton.analysis.measurements import whole_of
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
@@ -119,3 +128,20 @@ def test_only_rows_that_are_kept_count() -> None:
     mask = bytearray(len(STEP))
     mask[4] = 1
     assert sum_of(work_places(STEP, mask).values()) == Work(time_ns=5, count=2)
+
+
+def test_rows_as_objects_have_shares_of_gpu_time_and_the_times_of_each_pass() -> None:
+    entries = group_entries(group_rows(work_places(STEP), "op"))
+    mul = next(each for each in entries if each["time_ns"] == 12)
+    assert mul["share"] == 12 / 16
+    assert (mul["forward_ns"], mul["backward_ns"], mul["recompute_ns"]) == (5, 7, 0)
+    assert sum(float(str(each["share"])) for each in entries) == 1
+
+
+def test_work_as_an_object_has_times_and_counts() -> None:
+    assert work_entry(Work(time_ns=5, count=2, cpu_ns=10, calls=3)) == {
+        "time_ns": 5,
+        "kernels": 2,
+        "cpu_ns": 10,
+        "calls": 3,
+    }

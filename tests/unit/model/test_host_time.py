@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from proton.analysis.measurements import whole_of
-from proton.model.host_time import holders, outermost, self_times, shown_times_ns
+from proton.model.host_time import (
+    has_operators,
+    holders,
+    outermost,
+    self_times,
+    shown_times_ns,
+    with_self_times,
+)
 from proton.model.metric import CPU_TIME_NS, Metrics
 from tests.support.profiles import tree_of_kinds
 
@@ -78,3 +85,15 @@ def test_own_time_is_never_below_zero() -> None:
         [(0, "r", "ROOT", {}), (1, "s", "step", {CPU_TIME_NS: 5}), (2, "o", "aten::mul", cpu(9))]
     )
     assert self_times(threads) == [None, 0, 9]
+
+
+def test_a_tree_of_own_times_adds_up_row_by_row() -> None:
+    own = with_self_times(TREE)
+    assert own.own_numbers(CPU_TIME_NS)[2:4] == [30, 70]
+    assert own.own[2]["calls"] == 1
+    assert own.frames == TREE.frames
+
+
+def test_operators_are_told_from_scopes_of_their_name() -> None:
+    assert has_operators(TREE)
+    assert not has_operators(tree_of_kinds([(0, "r", "ROOT", {}), (1, "s", "aten::mm", cpu(3))]))

@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from proton.analysis.tuning_work import TuningCost
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
 from proton.model.summary import FrameworkContext
-from proton.render.text.head import device_names, head_lines
+from proton.render.text.head import counted_line, device_names, head_lines
 from proton.render.text.style import RED, Style
 
 MakeProfile = Callable[..., TreeProfile]
@@ -91,3 +92,8 @@ def test_why_a_tier_was_refused_is_said_once(make_profile: MakeProfile) -> None:
     assert said in head_lines(profile, Style())
     warned = replace(profile, warnings=("torch has no such symbols",))
     assert said not in head_lines(warned, Style())
+
+
+def test_a_view_that_counts_autotuning_says_how_much_it_was() -> None:
+    said = counted_line(TuningCost(170_000_000, 0.107, 12))
+    assert said == "autotuning counts here: it took 170 ms (10.7 %)"
