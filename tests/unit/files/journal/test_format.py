@@ -80,3 +80,9 @@ def test_a_process_that_ended_is_not_alive() -> None:
     import json
 
     assert not is_alive(json.loads(done.stdout))
+
+
+def test_a_journal_is_of_another_machine_only_if_it_names_one() -> None:
+    assert journal_format.is_elsewhere(FACTS)
+    assert not journal_format.is_elsewhere({"pid": 7, "host": os.uname().nodename})
+    assert not journal_format.is_elsewhere({})
