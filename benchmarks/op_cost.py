@@ -49,10 +49,10 @@ def operators(torch: Any) -> Callable[[], float]:
 
 
 def training(torch: Any) -> Callable[[], float]:
-    """Nanoseconds per step of an MLP of four layers."""
+    """Nanoseconds per step of an MLP of four layers: some 280 observed calls."""
     layers = [part for _ in range(4) for part in (torch.nn.Linear(64, 64), torch.nn.ReLU())]
     model = torch.nn.Sequential(*layers)
-    optimizer = torch.optim.AdamW(model.parameters())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     batch = torch.randn(32, 64)
 
     def run() -> float:
